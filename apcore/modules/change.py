@@ -1,0 +1,99 @@
+"""One predicted or measured change of a call, and the result of a module's `preview()` (RFC preview(), §12.8)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+logger = logging.getLogger(__name__)
+
+
+class Unset(Enum):
+    """Marks a snapshot that was not given; `None` is a snapshot of nothing (JSON null)."""
+
+    UNSET = "unset"
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET: Final = Unset.UNSET
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Change:
+    """What a call would do to one thing.
+
+    `action` and `target` are free text, `summary` is one line for a human reader. `before` and `after` hold any JSON
+    value and stay `UNSET` when the state cannot be observed. Further keyword arguments must start with `x-` and are
+    kept in `extras`. Raises TypeError for a missing or non-text field and for any other key.
+    """
+
+    action: str
+    target: str
+    summary: str
+    before: Any
+    after: Any
+    extras: Mapping[str, Any]
+
+    def __init__(
+        self, action: str, target: str, summary: str, before: Any = UNSET, after: Any = UNSET, **extras: Any
+    ) -> None:
+        for name, text in (("action", action), ("target", target), ("summary", summary)):
+            if not isinstance(text, str):
+                raise TypeError(f"Change.{name} must be text, not {type(text).__name__}")
+        for key in extras:
+            if not key.startswith("x-"):
+                raise TypeError(f"Change has no field {key!r}; extension fields start with 'x-'")
+        if "\n" in summary:
+            logger.warning("Change.summary should be a single line: %r", summary)
+        set_field = object.__setattr__
+        set_field(self, "action", action)
+        set_field(self, "target", target)
+        set_field(self, "summary", summary)
+        set_field(self, "before", before)
+        set_field(self, "after", after)
+        set_field(self, "extras", extras)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form; `before` and `after` are left out when they were not given."""
+        wire: dict[str, Any] = {"action": self.action, "target": self.target, "summary": self.summary}
+        if self.before is not UNSET:
+            wire["before"] = self.before
+        if self.after is not UNSET:
+            wire["after"] = self.after
+        wire.update(self.extras)
+        return wire
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Change:
+        """Read the wire form. Raises TypeError as the constructor does."""
+        return cls(**data)
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewResult:
+    """What `preview()` returns: a wrapper, so that fields can be added later. Raises TypeError for foreign items."""
+
+    changes: list[Change]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "changes", list(all_changes(self.changes)))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"changes": [change.to_dict() for change in self.changes]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PreviewResult:
+        return cls([Change.from_dict(item) for item in data["changes"]])
+
+
+def all_changes(items: Iterable[Any]) -> Iterable[Change]:
+    """Pass the items through, raising TypeError at the first one that is not a `Change`."""
+    for item in items:
+        if not isinstance(item, Change):
+            raise TypeError(f"expected a Change, got {type(item).__name__}")
+        yield item
