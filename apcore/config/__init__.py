@@ -1,0 +1,1 @@
+"""The Config Bus: namespaces, environment, defaults (§9)."""

@@ -1,0 +1,1 @@
+"""Events that the core emits, and their subscribers (§9.16)."""

@@ -1,0 +1,1 @@
+"""Middlewares that come with the core (§11.4)."""

@@ -1,0 +1,1 @@
+"""Spans, metrics and structured logs of calls (§10)."""

@@ -1,0 +1,181 @@
+"""Settings of the reference project.
+
+Everything that differs between machines comes from the environment (`docs/reference/settings.md` lists the variables);
+the defaults run on one machine with nothing installed but Python: SQLite, and Celery over files in `var/`.
+"""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+from project import env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(os.environ.get("APCORE_VAR_DIR", BASE_DIR / "var"))
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+
+# -- security ---------------------------------------------------------------------------------------------------------
+
+SECRET_KEY = env.secret_key(VAR_DIR / "secret_key")
+SECRET_KEY_FALLBACKS = env.words("APCORE_SECRET_KEY_FALLBACKS")
+DEBUG = env.flag("APCORE_DEBUG")
+ALLOWED_HOSTS = env.words("APCORE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = env.words("APCORE_CSRF_TRUSTED_ORIGINS")
+
+BEHIND_HTTPS = env.flag("APCORE_HTTPS")
+SESSION_COOKIE_SECURE = BEHIND_HTTPS
+CSRF_COOKIE_SECURE = BEHIND_HTTPS
+SECURE_SSL_REDIRECT = BEHIND_HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = BEHIND_HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_HTTPS else None
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SAMESITE = "Lax"
+X_FRAME_OPTIONS = "DENY"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+# -- application ------------------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_celery_results",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "drf_spectacular",
+    "django_apcore",
+    "project.store",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "project.urls"
+WSGI_APPLICATION = "project.wsgi.application"
+ASGI_APPLICATION = "project.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+WHITENOISE_USE_FINDERS = True  # static files without collectstatic, so that the demo is one command
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# -- data -------------------------------------------------------------------------------------------------------------
+
+DATABASES = {"default": env.database(os.environ.get("APCORE_DATABASE_URL", ""), VAR_DIR / "db.sqlite3")}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# -- mail -------------------------------------------------------------------------------------------------------------
+
+EMAIL_BACKEND = "django.core.mail.backends.{}.EmailBackend".format(os.environ.get("APCORE_EMAIL", "filebased"))
+EMAIL_FILE_PATH = VAR_DIR / "mail"
+EMAIL_HOST = os.environ.get("APCORE_EMAIL_HOST", "localhost")
+EMAIL_PORT = int(os.environ.get("APCORE_EMAIL_PORT", "25"))
+DEFAULT_FROM_EMAIL = os.environ.get("APCORE_FROM_EMAIL", "store@example.com")
+
+# -- workers ----------------------------------------------------------------------------------------------------------
+
+CELERY_BROKER_URL = os.environ.get("APCORE_BROKER_URL", "filesystem://")
+if CELERY_BROKER_URL.startswith("filesystem:"):
+    QUEUE_DIR = VAR_DIR / "queue"
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(QUEUE_DIR / "messages"),
+        "data_folder_out": str(QUEUE_DIR / "messages"),
+        "control_folder": str(QUEUE_DIR / "control"),
+    }
+    for _folder in ("messages", "control"):
+        (QUEUE_DIR / _folder).mkdir(parents=True, exist_ok=True)
+elif CELERY_BROKER_URL.startswith("redis"):
+    # Longer than any task may take: past it Redis hands the same message out again.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 12 * 60 * 60}
+
+CELERY_RESULT_BACKEND = "django-db"
+CELERY_RESULT_EXTENDED = False  # arguments do not belong in the results table
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TIMEZONE = TIME_ZONE
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    "expire-approvals": {"task": "apcore.expire_approvals", "schedule": timedelta(minutes=1)},
+    "dispatch-approved": {"task": "apcore.dispatch_approved", "schedule": timedelta(minutes=1)},
+    "deliver-outbox": {"task": "apcore.deliver_outbox", "schedule": timedelta(seconds=15)},
+}
+
+# -- REST -------------------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.SessionAuthentication",
+        "rest_framework.authentication.TokenAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Governed operations",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+# -- governance -------------------------------------------------------------------------------------------------------
+
+APCORE: dict[str, object] = {}
+
+# -- logging ----------------------------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname:7} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": os.environ.get("APCORE_LOG_LEVEL", "INFO").upper()},
+}

@@ -1,0 +1,60 @@
+"""Fixtures for every test, above all the real services that some of them need."""
+
+import os
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from tests import services
+
+SERVICES = ("postgresql", "redis", "rabbitmq", "chromium")
+
+_available = cache(services.is_available)
+
+
+def need(service: str) -> None:
+    """Skip the test when `service` is absent, or fail it where APCORE_REQUIRE_SERVICES=1 says that all must be there."""
+    if service not in SERVICES:
+        raise ValueError(f"Unknown service {service!r}; known are {', '.join(SERVICES)}")
+    if _available(service):
+        return
+    if os.environ.get("APCORE_REQUIRE_SERVICES") == "1":
+        pytest.fail(f"{service} is required and not reachable", pytrace=False)
+    pytest.skip(f"{service} is not there")
+
+
+@pytest.fixture(scope="session")
+def require_service() -> Callable[[str], None]:
+    return need
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> str:
+    need("redis")
+    return services.REDIS_URL
+
+
+@pytest.fixture(scope="session")
+def rabbitmq_url() -> str:
+    need("rabbitmq")
+    return services.RABBITMQ_URL
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    need("chromium")
+    path = services.chromium()
+    assert path is not None
+    return path
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests marked `postgresql` need that database to be the one under test; `browser` tests need Chromium."""
+    if item.get_closest_marker("postgresql"):
+        need("postgresql")
+        if os.environ.get("APCORE_TEST_DATABASE", "sqlite") != "postgresql":
+            pytest.skip("runs in the PostgreSQL suite (APCORE_TEST_DATABASE=postgresql)")
+    if item.get_closest_marker("browser"):
+        need("chromium")
