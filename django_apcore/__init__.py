@@ -1,0 +1,1 @@
+"""apcore for Django: governed modules, approvals of measured effects, and an audit trail."""

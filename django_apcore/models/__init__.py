@@ -1,0 +1,22 @@
+"""The tables of django_apcore."""
+
+from django_apcore.models.acl import ACLRule, PolicyRevision
+from django_apcore.models.approvals import ApprovalDecision, ApprovalPolicy, ApprovalRequest, EffectChange
+from django_apcore.models.audit import AuditChain, AuditEntry
+from django_apcore.models.idempotency import IdempotentResponse
+from django_apcore.models.tasks import AsyncTask
+from django_apcore.models.toggles import Toggle
+
+__all__ = [
+    "ACLRule",
+    "ApprovalDecision",
+    "ApprovalPolicy",
+    "ApprovalRequest",
+    "AsyncTask",
+    "AuditChain",
+    "AuditEntry",
+    "EffectChange",
+    "IdempotentResponse",
+    "PolicyRevision",
+    "Toggle",
+]
