@@ -1,0 +1,134 @@
+"""The one base class of every framework error, and its wire format (§8.1, §8.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any, ClassVar, Final, Self, TypeVar
+
+from apcore.errors.codes import RENAMED_CODES, ErrorCodes
+
+
+class _Unset(Enum):
+    UNSET = "unset"
+
+
+_UNSET: Final = _Unset.UNSET
+
+_OPTIONAL_FIELDS: Final = ("trace_id", "timestamp", "retryable", "ai_guidance", "user_fixable", "suggestion")
+
+
+class ModuleError(Exception):
+    """Base of all errors that leave the framework (§8.7); modules extend it for their own errors.
+
+    ``code``, ``http_status`` and ``retryable`` are class attributes, so that a subclass is three lines; each may be
+    given per instance. ``retryable=None`` means "depends on the context" (§8.1.1).
+    """
+
+    code: str = ErrorCodes.MODULE_EXECUTE_ERROR
+    http_status: int = 500
+    retryable: bool | None = None
+    default_message: ClassVar[str] = "The call failed"
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        code: str | None = None,
+        details: Mapping[str, Any] | None = None,
+        cause: BaseException | None = None,
+        trace_id: str | None = None,
+        module_id: str | None = None,
+        call_chain: Sequence[str] = (),
+        retryable: bool | _Unset | None = _UNSET,
+        ai_guidance: str | None = None,
+        user_fixable: bool | None = None,
+        suggestion: str | None = None,
+        http_status: int | None = None,
+    ) -> None:
+        super().__init__(message or self.default_message)
+        if code is not None:
+            self.code = code
+        if http_status is not None:
+            self.http_status = http_status
+        if retryable is not _UNSET:
+            self.retryable = retryable
+        if cause is not None:
+            self.__cause__ = cause
+        self.details: dict[str, Any] = dict(details or {})
+        self.trace_id = trace_id
+        self.module_id = module_id
+        self.call_chain = tuple(call_chain)
+        self.ai_guidance = ai_guidance
+        self.user_fixable = user_fixable
+        self.suggestion = suggestion
+        self.chain: list[str] = []
+        self.timestamp = datetime.now(UTC).isoformat()
+
+    @property
+    def message(self) -> str:
+        """The text for people; it never repeats the text of a foreign exception."""
+        return str(self.args[0])
+
+    @property
+    def cause(self) -> BaseException | None:
+        """The original error; the same object as ``__cause__``, so ``raise … from`` sets it too."""
+        return self.__cause__
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as JSON-ready data, without the fields that are null (§8.1, §8.1.1, §8.5).
+
+        A cause is nested only if it is itself a ``ModuleError``: the text of any other exception may hold secrets.
+        """
+        data: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.details:
+            data["details"] = dict(self.details)
+        for field in _OPTIONAL_FIELDS:
+            value = getattr(self, field)
+            if value is not None:
+                data[field] = value
+        if isinstance(self.cause, ModuleError):
+            data["cause"] = self.cause.to_dict()
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild an error from ``to_dict()`` data, as the class that owns its code; nulls and old codes are accepted.
+
+        A code that no subclass owns gives an instance of the class it was called on, which keeps the code.
+        """
+        code = RENAMED_CODES.get(data["code"], data["code"])
+        owner = _owner_of(code, cls)
+        if owner is not cls:
+            return owner.from_dict(data)
+        # The constructors of subclasses differ, and what to_dict() wrote is all that is restored.
+        error = cls.__new__(cls)
+        cause = data.get("cause")
+        ModuleError.__init__(
+            error,
+            data.get("message") or "",
+            code=code,
+            details=data.get("details"),
+            cause=ModuleError.from_dict(cause) if cause else None,
+            trace_id=data.get("trace_id"),
+            retryable=data.get("retryable", _UNSET),
+            ai_guidance=data.get("ai_guidance"),
+            user_fixable=data.get("user_fixable"),
+            suggestion=data.get("suggestion"),
+        )
+        error.timestamp = data.get("timestamp") or error.timestamp
+        return error
+
+
+_Error = TypeVar("_Error", bound=ModuleError)
+
+
+def _owner_of(code: str, base: type[_Error]) -> type[_Error]:
+    return next((each for each in _with_subclasses(base) if vars(each).get("code") == code), base)
+
+
+def _with_subclasses(base: type[_Error]) -> Iterator[type[_Error]]:
+    for each in base.__subclasses__():
+        yield from _with_subclasses(each)
+    yield base

@@ -1,0 +1,39 @@
+"""Module IDs: grammar, origin in paths, conflicts, patterns, other languages (§2, §6.2)."""
+
+from apcore.ids.casing import snake_case
+from apcore.ids.conflicts import IdConflict, detect_id_conflicts
+from apcore.ids.grammar import (
+    CANONICAL_ID_PATTERN,
+    FRAMEWORK_WORDS,
+    LANGUAGE_KEYWORDS,
+    MAX_ID_LENGTH,
+    RESERVED_WORDS,
+    is_canonical_id,
+    validate_canonical_id,
+)
+from apcore.ids.id_map import IdMap
+from apcore.ids.languages import LocalNames, detect_language, from_canonical, local_names, normalize_to_canonical_id
+from apcore.ids.paths import directory_to_canonical_id
+from apcore.ids.patterns import calculate_specificity, match_pattern
+
+__all__ = [
+    "CANONICAL_ID_PATTERN",
+    "FRAMEWORK_WORDS",
+    "LANGUAGE_KEYWORDS",
+    "MAX_ID_LENGTH",
+    "RESERVED_WORDS",
+    "IdConflict",
+    "IdMap",
+    "LocalNames",
+    "calculate_specificity",
+    "detect_id_conflicts",
+    "detect_language",
+    "directory_to_canonical_id",
+    "from_canonical",
+    "is_canonical_id",
+    "local_names",
+    "match_pattern",
+    "normalize_to_canonical_id",
+    "snake_case",
+    "validate_canonical_id",
+]

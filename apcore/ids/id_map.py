@@ -1,0 +1,40 @@
+"""The project's own exceptions to the automatic names (``id_map`` of the configuration, §2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from apcore.ids.languages import detect_language, from_canonical, normalize_to_canonical_id
+
+
+@dataclass(frozen=True, slots=True)
+class IdMap:
+    """Conversion in both directions, with overrides that take the place of it.
+
+    ``overrides`` maps a canonical ID and a language to the fields ``class`` and ``package``:
+    ``{"executor.validator.db_params": {"java": {"class": "com.mycompany.DbParamsValidator"}}}``.
+    """
+
+    overrides: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
+    auto_detect: bool = True
+
+    def to_canonical(self, local_id: str, language: str) -> str:
+        """As ``normalize_to_canonical_id``, overridden class names first."""
+        for canonical_id, languages in self.overrides.items():
+            if languages.get(language, {}).get("class") == local_id:
+                return canonical_id
+        return normalize_to_canonical_id(local_id, language)
+
+    def from_canonical(self, canonical_id: str, language: str) -> str:
+        """As the function ``from_canonical``, or the overriding class name."""
+        override = self.overrides.get(canonical_id, {}).get(language, {})
+        return override.get("class") or from_canonical(canonical_id, language)
+
+    def package_of(self, canonical_id: str, language: str) -> str | None:
+        """The overriding package name, or None."""
+        return self.overrides.get(canonical_id, {}).get(language, {}).get("package")
+
+    def language_of(self, file_path: str) -> str | None:
+        """The language of a file by its extension; None if it is unknown or detection is switched off."""
+        return detect_language(file_path) if self.auto_detect else None
