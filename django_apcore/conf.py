@@ -1,0 +1,98 @@
+"""The `APCORE` setting as one typed object, read live and reset when a test overrides it."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.signals import setting_changed
+
+
+@dataclass(frozen=True, slots=True)
+class ApcoreSettings:
+    """Every key that `APCORE` may hold, with its default. In Django settings the keys are upper case."""
+
+    auto_register_modules: bool = True
+    """Register the modules of all installed apps when the process first needs them (§9.13.3)."""
+    url_prefix: str = "/api/apcore"
+    """Where the REST endpoints are mounted; used to build links outside of a request."""
+    approval_handler: str | None = "django_apcore.stores.DatabaseApprovalHandler"
+    """Dotted path of the approval handler; None switches the approval gate off (§7.4)."""
+    acl_file: str | None = None
+    """Path of a YAML access list. Without it the rules are those of the database."""
+    acl_default_effect: str = "deny"
+    """What holds where no rule of the database matches: `deny` or `allow`."""
+    middleware: tuple[str, ...] = ()
+    """Dotted paths of apcore middleware classes, outermost first (§11.1)."""
+    rewriters: tuple[str, ...] = ()
+    """Dotted paths of input rewriters, in order."""
+    context_factory: str = "django_apcore.context.DjangoContextFactory"
+    """Dotted path of the class that turns an HTTP request into a context (§12.2)."""
+    executor: Mapping[str, Any] | None = None
+    """Further options of the executor: deadlines and depth limits, as in the `executor` section of apcore.yaml (§9.1)."""
+    encryption_keys: tuple[str, ...] = ()
+    """Fernet keys, newest first, for what is stored to resume a call. Empty: keys derived from SECRET_KEY."""
+    sensitive_keys: tuple[str, ...] = ()
+    """Names of inputs to redact wherever they occur, besides the built-in list (§10.6)."""
+    sensitive_fields: tuple[str, ...] = ("auth.User.password",)
+    """Model fields whose values are never shown in an effect, as `app.Model.field`."""
+    volatile_fields: tuple[str, ...] = ()
+    """Model fields that differ at every measurement, as `app.Model.field`; shown as not checked."""
+    approval_expires_after: timedelta = timedelta(hours=24)
+    """How long a request waits where no policy matches."""
+    effect_listed: int = 10_000
+    """How many changes of an effect are stored one by one; counts and digest always cover all."""
+    lock_timeout_ms: int = 5_000
+    """How long a measurement waits for rows that others have locked, in milliseconds (PostgreSQL)."""
+    refresh_seconds: float = 0.5
+    """How old a snapshot of rules or toggles may become before its revision is looked up again, in seconds."""
+    task_queue: str | None = None
+    """The Celery queue for executions and asynchronous tasks. None: Celery's default queue."""
+
+
+def unknown_keys() -> list[tuple[str, str | None]]:
+    """Return the keys of `APCORE` that mean nothing, each with the closest known key."""
+    known = [field.name.upper() for field in fields(ApcoreSettings)]
+    unknown = sorted(str(key) for key in _raw() if key not in known)
+    return [(key, _closest(key, known)) for key in unknown]
+
+
+@cache
+def get_settings() -> ApcoreSettings:
+    """Return the settings as they are now. Unknown keys are left to the system check; ImproperlyConfigured for bad types."""
+    raw = _raw()
+    given = {field.name: raw[field.name.upper()] for field in fields(ApcoreSettings) if field.name.upper() in raw}
+    for name in ("middleware", "rewriters", "encryption_keys", "sensitive_keys", "sensitive_fields", "volatile_fields"):
+        if name in given:
+            given[name] = _words(name, given[name])
+    return ApcoreSettings(**given)
+
+
+def _raw() -> Mapping[str, Any]:
+    raw = getattr(settings, "APCORE", {})
+    if not isinstance(raw, Mapping):
+        raise ImproperlyConfigured(f"APCORE must be a dictionary, not {type(raw).__name__}.")
+    return raw
+
+
+def _words(name: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(word, str) for word in value):
+        raise ImproperlyConfigured(f"APCORE[{name.upper()!r}] must be a list of strings.")
+    return tuple(value)
+
+
+def _closest(key: str, known: list[str]) -> str | None:
+    matches = difflib.get_close_matches(key.upper(), known, n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def _reset(*, setting: str, **kwargs: Any) -> None:
+    if setting == "APCORE":
+        get_settings.cache_clear()
+
+
+setting_changed.connect(_reset, dispatch_uid="django_apcore.conf")

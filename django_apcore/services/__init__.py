@@ -1,0 +1,48 @@
+"""What can be done, one verb per file: permission, row lock, status check, audit entry and signal together."""
+
+from django_apcore.services.approve import approve
+from django_apcore.services.audit import BrokenEntry, VerificationReport, append, verify
+from django_apcore.services.cancel import cancel
+from django_apcore.services.cancel_task import cancel_task
+from django_apcore.services.consume import consume, fail, record_outcome, supersede
+from django_apcore.services.execute import dispatch_approved, enqueue, execute_approved
+from django_apcore.services.expire import expire, expire_due
+from django_apcore.services.publish_policy import delete_policy, delete_rule, replace_rules, save_policy, save_rule
+from django_apcore.services.reject import reject
+from django_apcore.services.remeasure import remeasure
+from django_apcore.services.request import open_request
+from django_apcore.services.resume import resume
+from django_apcore.services.run_task import run_task
+from django_apcore.services.submit import submit
+from django_apcore.services.toggle import toggle
+
+__all__ = [
+    "BrokenEntry",
+    "VerificationReport",
+    "append",
+    "approve",
+    "cancel",
+    "cancel_task",
+    "consume",
+    "delete_policy",
+    "delete_rule",
+    "dispatch_approved",
+    "enqueue",
+    "execute_approved",
+    "expire",
+    "expire_due",
+    "fail",
+    "open_request",
+    "record_outcome",
+    "reject",
+    "remeasure",
+    "replace_rules",
+    "resume",
+    "run_task",
+    "save_policy",
+    "save_rule",
+    "submit",
+    "supersede",
+    "toggle",
+    "verify",
+]

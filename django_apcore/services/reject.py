@@ -1,0 +1,19 @@
+"""Reject: a person refuses a request, and says why."""
+
+from uuid import UUID
+
+from django.contrib.auth.models import User
+
+from django_apcore.models import ApprovalRequest
+
+
+def reject(
+    request_id: UUID | str, *, actor: User, reason: str, seen_digest: str | None = None, channel: str = "admin"
+) -> ApprovalRequest:
+    """Reject a pending request. A reason is required.
+
+    With `seen_digest` a request whose effect was measured again since then is not rejected unseen. Raises
+    ApprovalNotFound; ApprovalForbidden (own_request, no_permission, not_a_decider); ApprovalConflict
+    (already_decided, expired, effect_changed); InvalidInputError without a reason.
+    """
+    raise NotImplementedError
