@@ -1,8 +1,9 @@
-"""Which services this machine has, for tests that need a real one."""
+"""Which services this machine has, for tests that need a real one. `python -m tests.services NAME` answers by its status."""
 
 import os
 import shutil
 import socket
+import sys
 from urllib.parse import urlsplit
 
 POSTGRESQL_URL = os.environ.get("APCORE_TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
@@ -28,3 +29,7 @@ def is_available(service: str) -> bool:
             return True
     except OSError:
         return False
+
+
+if __name__ == "__main__":
+    sys.exit(0 if is_available(sys.argv[1]) else 1)

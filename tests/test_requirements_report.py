@@ -62,7 +62,11 @@ def test_the_refusal_names_the_file(tmp_path: Path) -> None:
 
 
 def test_the_comparison_separates_covered_missing_and_unknown() -> None:
-    requirements = [Requirement("R-1", "MUST", "acl"), Requirement("R-2", "MAY", "acl"), Requirement("R-3", "MUST", "ids")]
+    requirements = [
+        Requirement("R-1", "MUST", "acl"),
+        Requirement("R-2", "MAY", "acl"),
+        Requirement("R-3", "MUST", "ids"),
+    ]
 
     report = compare(requirements, {"R-1": ["a:1"], "R-9": ["b:2"]})
 
