@@ -1,0 +1,1 @@
+"""The guided demonstration: `python -m project.demo`, which is what `make demo` runs."""
