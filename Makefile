@@ -32,7 +32,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@touch $@
 
 demo: env ## the whole story in this terminal, then a running site (DEMO_SERVE=0 ends after the story)
-	@$(BIN)/python manage.py demo --port $(DEMO_PORT) $(if $(filter 0,$(DEMO_SERVE)),--no-serve)
+	@DEMO_SERVE=$(DEMO_SERVE) DEMO_PORT=$(DEMO_PORT) $(BIN)/python -m project.demo
 
 test: test-sqlite ## every test that this machine can run
 	@if $(BIN)/python -m tests.services postgresql; then $(MAKE) --no-print-directory test-postgresql; \
@@ -54,13 +54,13 @@ lint: env ## style, types, import contracts, migrations, decision records, docum
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check --fail-level WARNING
-	$(BIN)/python docs/decisions/check.py
+	$(BIN)/python tools/decision_records.py
 	$(MAKE) --no-print-directory docs
 
 format: env ## let the tools mend what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/python docs/decisions/check.py --write-index
+	$(BIN)/python tools/decision_records.py --write-index
 
 docs: env ## the manual, built into var/site
 	$(BIN)/mkdocs build --strict --quiet --site-dir var/site

@@ -33,8 +33,8 @@ def words(name: str, default: str = "") -> list[str]:
 def database(url: str, default_file: Path) -> dict[str, Any]:
     """One entry of DATABASES from `postgresql://user:password@host:port/name` or `sqlite:///path`.
 
-    An empty URL means SQLite in `default_file`, or PostgreSQL from the variables APCORE_DATABASE_NAME, _USER, _PASSWORD,
-    _HOST and _PORT when the first of them is set.
+    An empty URL means SQLite in `default_file`, or PostgreSQL from the variables APCORE_DATABASE_NAME, _USER,
+    _PASSWORD, _HOST and _PORT when the first of them is set.
     """
     if not url and os.environ.get("APCORE_DATABASE_NAME"):
         return _postgresql_from_parts(os.environ)
@@ -55,7 +55,7 @@ def database(url: str, default_file: Path) -> dict[str, Any]:
 
 
 def sqlite(file: Path) -> dict[str, Any]:
-    """SQLite as the embedded default: readers do not block (WAL), and a writer takes its lock when it begins, not later."""
+    """SQLite as the embedded default: readers do not block (WAL); a writer takes its lock when it begins, not later."""
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(file),

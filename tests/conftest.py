@@ -14,7 +14,7 @@ _available = cache(services.is_available)
 
 
 def need(service: str) -> None:
-    """Skip the test when `service` is absent, or fail it where APCORE_REQUIRE_SERVICES=1 says that all must be there."""
+    """Skip the test when `service` is absent; fail it where APCORE_REQUIRE_SERVICES=1 wants all to be there."""
     if service not in SERVICES:
         raise ValueError(f"Unknown service {service!r}; known are {', '.join(SERVICES)}")
     if _available(service):

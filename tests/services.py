@@ -1,4 +1,7 @@
-"""Which services this machine has, for tests that need a real one. `python -m tests.services NAME` answers by its status."""
+"""Which services this machine has, for tests that need a real one.
+
+`python -m tests.services postgresql` answers by its exit status.
+"""
 
 import os
 import shutil

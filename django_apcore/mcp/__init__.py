@@ -1,0 +1,1 @@
+"""Modules as tools of the Model Context Protocol."""

@@ -1,0 +1,1 @@
+"""What make and continuous integration run, and no user of the packages needs."""
