@@ -1,7 +1,35 @@
 """What a module is: its definition, annotations, examples, and the ways to write one (§4, §5)."""
 
 from apcore.modules.annotations import ModuleAnnotations, merge_annotations
+from apcore.modules.base import Module
 from apcore.modules.change import UNSET, Change, PreviewResult, Unset
+from apcore.modules.decorator import module
+from apcore.modules.define import define_module
+from apcore.modules.definition import EffectKind, ModuleDefinition
+from apcore.modules.descriptor import ModuleDescription, describe
+from apcore.modules.examples import ModuleExample
+from apcore.modules.function_module import FunctionModule, ModuleOptions
 from apcore.modules.plan import Plan
+from apcore.modules.planned import PlannedModule, checked_plan
 
-__all__ = ["UNSET", "Change", "ModuleAnnotations", "Plan", "PreviewResult", "Unset", "merge_annotations"]
+__all__ = [
+    "UNSET",
+    "Change",
+    "EffectKind",
+    "FunctionModule",
+    "Module",
+    "ModuleAnnotations",
+    "ModuleDefinition",
+    "ModuleDescription",
+    "ModuleExample",
+    "ModuleOptions",
+    "Plan",
+    "PlannedModule",
+    "PreviewResult",
+    "Unset",
+    "checked_plan",
+    "define_module",
+    "describe",
+    "merge_annotations",
+    "module",
+]

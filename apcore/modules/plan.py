@@ -1,4 +1,4 @@
-"""What a planned module decided to do before doing it: its preview and the input of `apply()` (DESIGN §5)."""
+"""What a planned module decided to do before doing it: its preview and the input of `apply()`"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from apcore.modules.change import Change, all_changes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Plan:
     """The changes that `apply()` will make, and whatever else `apply()` needs to make exactly those.
 
@@ -17,7 +17,7 @@ class Plan:
     """
 
     changes: tuple[Change, ...]
-    data: Any = None
+    data: Any
 
     def __init__(self, changes: Iterable[Change], data: Any = None) -> None:
         object.__setattr__(self, "changes", tuple(all_changes(changes)))

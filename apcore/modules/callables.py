@@ -1,0 +1,27 @@
+"""Facts about the functions that modules consist of."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives a coroutine; objects with an async `__call__` included."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def innermost(function: Callable[..., Any]) -> Any:
+    """The function below partials and decorators; for a callable object, its class."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = inspect.unwrap(function)
+    return function if hasattr(function, "__qualname__") else type(function)
+
+
+def callable_attribute(owner: Any, name: str) -> Callable[..., Any] | None:
+    """The attribute if there is one and it can be called; a value of that name is no hook."""
+    attribute = getattr(owner, name, None)
+    return attribute if callable(attribute) else None

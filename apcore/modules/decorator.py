@@ -1,0 +1,64 @@
+"""`module()`: from a function to a module, as a decorator or as a call (§5.11)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Unpack, overload
+
+from apcore.errors import InvalidModuleIdError
+from apcore.ids import normalize_to_canonical_id
+from apcore.modules.callables import innermost
+from apcore.modules.function_module import FunctionModule, ModuleOptions
+
+
+@overload
+def module(
+    function: Callable[..., Any],
+    /,
+    *,
+    id: str | None = None,
+    **options: Unpack[ModuleOptions],
+) -> FunctionModule: ...
+
+
+@overload
+def module(
+    function: None = None,
+    /,
+    *,
+    id: str | None = None,
+    **options: Unpack[ModuleOptions],
+) -> Callable[[Callable[..., Any]], FunctionModule]: ...
+
+
+def module(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    id: str | None = None,  # noqa: A002 - the protocol's name (§5.11.3)
+    **options: Unpack[ModuleOptions],
+) -> FunctionModule | Callable[[Callable[..., Any]], FunctionModule]:
+    """Make a module of a function or a bound method: `@module(...)` above it, or `module(function, ...)` (§5.11).
+
+    Without `id` it is `{python module}.{function}` in canonical form. `description` comes from the first line of the
+    docstring, or else from the name. The other options are those of `ModuleOptions`.
+
+    Raises FuncMissingTypeHintError, FuncMissingReturnTypeError (§5.11.11), InvalidModuleIdError when no ID is given and
+    none can be made of the name, and TypeError for a class or an unknown option.
+    """
+    if function is None:
+        return lambda decorated: module(decorated, id=id, **options)
+    if inspect.isclass(function) or not callable(function):
+        raise TypeError(f"module() takes a function or a method, not {function!r}; a class is registered as it is")
+    return FunctionModule(function, id=generated_id(function) if id is None else id, **options)
+
+
+def generated_id(function: Callable[..., Any]) -> str:
+    """`{python module}.{function name}` in canonical form (§5.11.6). Raises InvalidModuleIdError."""
+    code = innermost(function)
+    try:
+        return normalize_to_canonical_id(f"{code.__module__}.{code.__name__}", "python")
+    except InvalidModuleIdError as error:
+        error.suggestion = 'Give the module an ID of its own: @module(id="...")'
+        raise

@@ -1,0 +1,206 @@
+"""From what an author wrote to a `ModuleDefinition`, or to one clear error (§5.6)."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from apcore.errors import ModuleLoadError
+from apcore.modules.annotations import ModuleAnnotations
+from apcore.modules.callables import callable_attribute, is_async
+from apcore.modules.definition import EffectKind, ModuleDefinition
+from apcore.modules.examples import ModuleExample
+from apcore.modules.planned import PlannedModule, planned_execute
+from apcore.modules.source import source_hash
+from apcore.schema import check_schema, schema_document
+
+logger = logging.getLogger("apcore.modules")
+
+MAX_DESCRIPTION = 200
+MAX_DOCUMENTATION = 5000
+
+
+def define_module(module_id: str, module: Any) -> ModuleDefinition:
+    """Read a module: a class (it is instantiated), an instance or a function module.
+
+    Raises ModuleLoadError naming every part that is missing or wrong, and SchemaParseError for a schema that is none.
+    Texts over the limits of §4.8 and examples that do not fit the schema are logged as warnings.
+    """
+    try:
+        instance = _instance(module_id, module)
+        description = _description(module_id, instance)
+        _refuse_missing_parts(module_id, instance, description)
+        definition = _definition(module_id, instance, description)
+    except (TypeError, ValueError) as error:
+        raise ModuleLoadError(f"Module '{module_id}': {error}", module_id=module_id, cause=error) from error
+    _warn_about_texts(definition)
+    _warn_about_examples(definition)
+    return definition
+
+
+def _definition(module_id: str, module: Any, description: str) -> ModuleDefinition:
+    is_planned = _is_planned(module)
+    execute = _planned(module) if is_planned else module.execute
+    annotations = _annotations(getattr(module, "annotations", None))
+    input_schema = _schema(module.input_schema)
+    return ModuleDefinition(
+        module_id=module_id,
+        module=module,
+        name=_text(module, "name") or type(module).__name__,
+        description=description,
+        documentation=_text(module, "documentation"),
+        tags=_texts(module, "tags") or (),
+        version=_text(module, "version") or "1.0.0",
+        annotations=annotations,
+        examples=_examples(getattr(module, "examples", None)),
+        metadata=_metadata(getattr(module, "metadata", None)),
+        input_schema=input_schema,
+        output_schema=_schema(module.output_schema),
+        input_defaults=_defaults(input_schema),
+        effect=_effect(module, is_planned),
+        timeout_ms=_timeout(getattr(module, "timeout_ms", None)),
+        allowed_callers=_texts(module, "allowed_callers"),
+        requires_approval=annotations.requires_approval,
+        source_hash=source_hash(module),
+        execute=execute,
+        is_async=is_async(execute),
+        preflight=callable_attribute(module, "preflight"),
+        preview=callable_attribute(module, "preview"),
+        plan=module.plan if is_planned else None,
+        apply=module.apply if is_planned else None,
+    )
+
+
+def _instance(module_id: str, module: Any) -> Any:
+    if inspect.isroutine(module):
+        raise ModuleLoadError(
+            f"Module '{module_id}' is a bare function", module_id=module_id, suggestion="Wrap it: module(function)"
+        )
+    if not inspect.isclass(module):
+        return module
+    try:
+        return module()
+    except Exception as error:
+        raise ModuleLoadError(
+            f"Module '{module_id}': {module.__name__}() raised {type(error).__name__}: {error}",
+            module_id=module_id,
+            cause=error,
+        ) from error
+
+
+def _description(module_id: str, module: Any) -> str:
+    description = _text(module, "description")
+    if description is not None:
+        return description
+    first_line = inspect.cleandoc(type(module).__doc__ or "").partition("\n")[0]
+    if first_line:
+        logger.warning("Module '%s' has no description; the first line of its docstring serves as one", module_id)
+    return first_line
+
+
+def _refuse_missing_parts(module_id: str, module: Any, description: str) -> None:
+    parts = {
+        "execute": callable_attribute(module, "execute") or _is_planned(module),
+        "description": description,
+        "input_schema": getattr(module, "input_schema", None) is not None,
+        "output_schema": getattr(module, "output_schema", None) is not None,
+    }
+    missing = [name for name, present in parts.items() if not present]
+    if missing:
+        raise ModuleLoadError(
+            f"Module '{module_id}' has no {', '.join(missing)}", module_id=module_id, details={"missing": missing}
+        )
+
+
+def _is_planned(module: Any) -> bool:
+    return callable_attribute(module, "plan") is not None and callable_attribute(module, "apply") is not None
+
+
+def _planned(module: Any) -> Callable[..., Any]:
+    own_execute = callable_attribute(type(module), "execute")
+    if own_execute not in (None, PlannedModule.execute):
+        raise TypeError("has plan() and apply(), so its execute is apply(plan()); it must not define another execute()")
+    return planned_execute(module.plan, module.apply)
+
+
+def _effect(module: Any, is_planned: bool) -> EffectKind:
+    declared = getattr(module, "effect", None)
+    if declared not in (None, "transactional"):
+        raise ValueError(f"effect must be 'transactional' or absent, not {declared!r}")
+    if declared is not None:
+        return "transactional"
+    if is_planned:
+        return "planned"
+    return "declared" if callable_attribute(module, "preview") else "none"
+
+
+def _schema(source: Any) -> Mapping[str, Any]:
+    document = schema_document(source)
+    check_schema(document)
+    return document
+
+
+def _defaults(input_schema: Mapping[str, Any]) -> dict[str, Any]:
+    properties = input_schema.get("properties", {}).items()
+    return {name: each["default"] for name, each in properties if isinstance(each, Mapping) and "default" in each}
+
+
+def _annotations(given: Any) -> ModuleAnnotations:
+    if given is None:
+        return ModuleAnnotations()
+    if isinstance(given, ModuleAnnotations):
+        return given
+    if isinstance(given, Mapping):
+        return ModuleAnnotations.from_dict(given)
+    raise TypeError(f"annotations must be ModuleAnnotations or a mapping, not {type(given).__name__}")
+
+
+def _examples(given: Any) -> tuple[ModuleExample, ...]:
+    return tuple(each if isinstance(each, ModuleExample) else ModuleExample.from_dict(each) for each in given or ())
+
+
+def _metadata(given: Any) -> dict[str, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"metadata must be a mapping, not {type(given).__name__}")
+    return dict(given or {})
+
+
+def _timeout(given: Any) -> int | None:
+    if given is None or (isinstance(given, int) and not isinstance(given, bool) and given > 0):
+        return given
+    raise ValueError(f"timeout_ms must be a positive number of milliseconds, not {given!r}")
+
+
+def _text(module: Any, name: str) -> str | None:
+    value = getattr(module, name, None)
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name} must be text, not {type(value).__name__}")
+    return value or None
+
+
+def _texts(module: Any, name: str) -> tuple[str, ...] | None:
+    values = getattr(module, name, None)
+    if values is None:
+        return None
+    if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+        raise TypeError(f"{name} must be a list of texts")
+    return tuple(values)
+
+
+def _warn_about_texts(definition: ModuleDefinition) -> None:
+    if len(definition.description) > MAX_DESCRIPTION:
+        logger.warning(
+            "Module '%s': description exceeds %d chars, consider moving details to 'documentation' field",
+            definition.module_id,
+            MAX_DESCRIPTION,
+        )
+    if len(definition.documentation or "") > MAX_DOCUMENTATION:
+        logger.warning("Module '%s': documentation exceeds %d chars", definition.module_id, MAX_DOCUMENTATION)
+
+
+def _warn_about_examples(definition: ModuleDefinition) -> None:
+    for example in definition.examples:
+        if not definition.input_validator.is_valid(example.inputs):
+            logger.warning("Module '%s': inputs of example '%s' do not fit", definition.module_id, example.title)

@@ -1,0 +1,85 @@
+"""A module as the framework knows it: checked once, then only read (§5.6)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from apcore.modules.annotations import ModuleAnnotations
+from apcore.modules.examples import ModuleExample
+from apcore.schema import CompiledSchema, compile_schema, content_hash
+
+EffectKind = Literal["transactional", "planned", "declared", "none"]
+"""How the effect of a call can be known before it happens."""
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ModuleDefinition:
+    """Everything about one registered module, in plain attributes that the executor reads on every call.
+
+    `execute`, `preflight`, `preview`, `plan` and `apply` are ready to call, and None where the module has none. Schemas
+    are JSON Schema documents. `input_defaults` are the defaults of the top-level inputs. `allowed_callers` are the
+    module's own caller patterns, None when it has none (§5.2).
+    """
+
+    module_id: str
+    module: Any
+    name: str
+    description: str
+    documentation: str | None
+    tags: tuple[str, ...]
+    version: str
+    annotations: ModuleAnnotations
+    examples: tuple[ModuleExample, ...]
+    metadata: Mapping[str, Any]
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any]
+    input_defaults: Mapping[str, Any]
+    effect: EffectKind
+    timeout_ms: int | None
+    allowed_callers: tuple[str, ...] | None
+    requires_approval: bool
+    source_hash: str
+    execute: Function
+    is_async: bool
+    preflight: Function | None
+    preview: Function | None
+    plan: Function | None
+    apply: Function | None
+
+    @cached_property
+    def input_validator(self) -> CompiledSchema:
+        """Compiled on first use. Inputs that the schema does not declare are refused (C-23)."""
+        return compile_schema(self.input_schema, strict_inputs=True)
+
+    @cached_property
+    def output_validator(self) -> CompiledSchema:
+        """Compiled on first use."""
+        return compile_schema(self.output_schema)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 (hex) of what an approval of this module relies on: ID, version, contract, behaviour and source."""
+        return content_hash(
+            {
+                "module_id": self.module_id,
+                "version": self.version,
+                "input_schema": self.input_schema,
+                "output_schema": self.output_schema,
+                "annotations": self.annotations.to_dict(),
+                "effect": self.effect,
+                "source": self.source_hash,
+            }
+        )
+
+    def with_defaults(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The inputs with the schema's defaults for those that are absent; the same object when none are (§5.6)."""
+        absent = [name for name in self.input_defaults if name not in inputs]
+        if not absent:
+            return inputs
+        return {**inputs, **{name: copy.deepcopy(self.input_defaults[name]) for name in absent}}

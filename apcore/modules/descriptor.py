@@ -1,0 +1,60 @@
+"""What a module says about itself to people and language models (§5.6, §12.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from apcore.modules.annotations import ModuleAnnotations
+from apcore.modules.callables import callable_attribute
+from apcore.modules.definition import ModuleDefinition
+from apcore.modules.examples import ModuleExample
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleDescription:
+    """The complete description of a module; schemas are JSON Schema documents."""
+
+    module_id: str
+    name: str
+    description: str
+    documentation: str | None
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any]
+    annotations: ModuleAnnotations
+    examples: tuple[ModuleExample, ...]
+    tags: tuple[str, ...]
+    version: str
+    metadata: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form: every field, as JSON-ready data."""
+        wire = {field.name: getattr(self, field.name) for field in fields(self)}
+        wire["annotations"] = self.annotations.to_dict()
+        wire["examples"] = [example.to_dict() for example in self.examples]
+        wire["tags"] = list(self.tags)
+        return wire
+
+
+def describe(definition: ModuleDefinition) -> ModuleDescription:
+    """The description of a module; what its own `describe()` returns replaces the generated parts (§5.6)."""
+    names = [field.name for field in fields(ModuleDescription)]
+    generated = ModuleDescription(**{name: getattr(definition, name) for name in names})
+    own_describe = callable_attribute(definition.module, "describe")
+    if own_describe is None:
+        return generated
+    own = {name: value for name, value in own_describe().items() if name in _OWN_FIELDS}
+    if isinstance(own.get("annotations"), Mapping):
+        own["annotations"] = ModuleAnnotations.from_dict(own["annotations"])
+    if "examples" in own:
+        own["examples"] = tuple(_example(each) for each in own["examples"])
+    return replace(generated, **own)
+
+
+# The identity of a module and its version are facts; a module cannot describe itself as another one.
+_OWN_FIELDS = frozenset({"description", "documentation", "input_schema", "output_schema", "annotations", "examples"})
+
+
+def _example(each: ModuleExample | Mapping[str, Any]) -> ModuleExample:
+    return each if isinstance(each, ModuleExample) else ModuleExample.from_dict(each)

@@ -1,0 +1,95 @@
+"""A function as a module (§5.11)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict, Unpack
+
+from apcore.modules.annotations import ModuleAnnotations
+from apcore.modules.callables import innermost, is_async
+from apcore.modules.examples import ModuleExample
+from apcore.schema import FunctionSchema, infer_function
+
+
+class ModuleOptions(TypedDict, total=False):
+    """What may be said about a function module beyond its code (§5.11.3).
+
+    `effect="transactional"` says that everything the function does is a row of the project's databases or goes through
+    a hook that is captured, so that a preview can measure it. `timeout_ms` limits one execution. Schemas given here
+    replace those of the type hints: a pydantic model or a JSON Schema.
+    """
+
+    description: str | None
+    documentation: str | None
+    name: str | None
+    annotations: ModuleAnnotations | Mapping[str, Any] | None
+    tags: Sequence[str]
+    version: str
+    metadata: Mapping[str, Any] | None
+    examples: Sequence[ModuleExample | Mapping[str, Any]]
+    effect: str | None
+    timeout_ms: int | None
+    input_schema: Any
+    output_schema: Any
+
+
+class FunctionModule:
+    """A module that runs a function; calling the object calls the function as it was written (§5.11).
+
+    `execute(inputs, context)` builds the declared Python types from the inputs, passes the context to the parameter
+    that is annotated with `Context`, and turns the result into JSON. Raises FuncMissingTypeHintError and
+    FuncMissingReturnTypeError (§5.11.11), and TypeError for an unknown option.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, id: str, **options: Unpack[ModuleOptions]) -> None:  # noqa: A002
+        unknown = sorted(options.keys() - ModuleOptions.__annotations__.keys())
+        if unknown:
+            raise TypeError(f"module() has no option {', '.join(map(repr, unknown))}")
+        functools.update_wrapper(self, function, updated=())
+        schema = infer_function(function)
+        own_name = str(innermost(function).__name__)
+        self.function = function
+        self.id = id
+        self.name = options.get("name") or own_name
+        self.description = options.get("description") or schema.description or _as_sentence(own_name)
+        self.documentation = options.get("documentation") or schema.documentation
+        self.annotations = options.get("annotations")
+        self.tags = options.get("tags", ())
+        self.version = options.get("version", "1.0.0")
+        self.metadata = options.get("metadata")
+        self.examples = options.get("examples", ())
+        self.effect = options.get("effect")
+        self.timeout_ms = options.get("timeout_ms")
+        self.input_schema = _first_given(options.get("input_schema"), schema.input_schema)
+        self.output_schema = _first_given(options.get("output_schema"), schema.output_schema)
+        self.execute = _execute(function, schema)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<FunctionModule {self.id}>"
+
+
+def _execute(function: Callable[..., Any], schema: FunctionSchema) -> Callable[[Any, Any], Any]:
+    bind, serialise, context_parameter = schema.bind, schema.serialise, schema.context_parameter
+
+    def arguments(inputs: Any, context: Any) -> Mapping[str, Any]:
+        return bind(inputs) if context_parameter is None else {**bind(inputs), context_parameter: context}
+
+    def execute(inputs: Any, context: Any) -> Any:
+        return serialise(function(**arguments(inputs, context)))
+
+    async def execute_async(inputs: Any, context: Any) -> Any:
+        return serialise(await function(**arguments(inputs, context)))
+
+    return execute_async if is_async(function) else execute
+
+
+def _first_given(given: Any, inferred: Any) -> Any:
+    return inferred if given is None else given
+
+
+def _as_sentence(name: str) -> str:
+    return name.strip("_<>").replace("_", " ").capitalize()

@@ -1,0 +1,44 @@
+"""Which code a module consists of, as a fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from apcore.modules.callables import innermost
+from apcore.modules.function_module import FunctionModule
+
+
+def source_hash(module: Any) -> str:
+    """SHA-256 (hex) over the source files that define the module: of its function, or of its class and its bases.
+
+    Whole files, because an edit to a helper or a constant beside a module changes it as much as one to its own lines.
+    Code that has no file (typed into a shell) counts with its name alone.
+    """
+    digest = hashlib.sha256()
+    for code in _code_of(module):
+        digest.update(f"{code.__module__}.{code.__qualname__}\n".encode())
+        digest.update(_file_content(code))
+    return digest.hexdigest()
+
+
+def _code_of(module: Any) -> Iterator[Any]:
+    if isinstance(module, FunctionModule):
+        yield innermost(module.function)
+    else:
+        yield from (each for each in type(module).__mro__ if not _is_standard_library(each))
+
+
+def _is_standard_library(each: type) -> bool:
+    return each.__module__.partition(".")[0] in sys.stdlib_module_names
+
+
+def _file_content(code: Any) -> bytes:
+    try:
+        return Path(inspect.getfile(code)).read_bytes()
+    except (OSError, TypeError):
+        return b""
