@@ -52,6 +52,22 @@ class ApcoreSettings:
     """How old a snapshot of rules or toggles may become before its revision is looked up again, in seconds."""
     task_queue: str | None = None
     """The Celery queue for executions and asynchronous tasks. None: Celery's default queue."""
+    api_authentication_classes: tuple[str, ...] = (
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    )
+    """Dotted paths of the classes that recognise a REST caller. The first one decides how a 401 asks for credentials."""
+    api_permission_classes: tuple[str, ...] = ("rest_framework.permissions.IsAuthenticated",)
+    """Dotted paths of the classes that admit a REST caller, before any access rule is asked."""
+    api_docs_permission_classes: tuple[str, ...] = ("rest_framework.permissions.IsAuthenticated",)
+    """The same for the OpenAPI document and its page."""
+    api_max_body_bytes: int = 1_048_576
+    """The largest request body that is read, in bytes."""
+    api_max_json_depth: int = 64
+    """How deep arrays and objects of a request body may be nested."""
+
+
+_LISTS = tuple(field.name for field in fields(ApcoreSettings) if field.type == tuple[str, ...])
 
 
 def unknown_keys() -> list[tuple[str, str | None]]:
@@ -66,7 +82,7 @@ def get_settings() -> ApcoreSettings:
     """Return the settings as they are now. Unknown keys are left to the system check; ImproperlyConfigured for bad types."""
     raw = _raw()
     given = {field.name: raw[field.name.upper()] for field in fields(ApcoreSettings) if field.name.upper() in raw}
-    for name in ("middleware", "rewriters", "encryption_keys", "sensitive_keys", "sensitive_fields", "volatile_fields"):
+    for name in _LISTS:
         if name in given:
             given[name] = _words(name, given[name])
     return ApcoreSettings(**given)
