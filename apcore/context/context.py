@@ -1,0 +1,189 @@
+"""The context that every call carries (§5.7)."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from apcore.context.cancel import CancelToken
+from apcore.context.identity import Identity
+from apcore.context.trace import is_trace_id, new_trace_id
+
+logger = logging.getLogger("apcore.context")
+
+_PRIVATE_KEY_PREFIX = "_"
+
+
+class Context:
+    """Runtime facts of one call, and the bag that its chain shares (§5.7).
+
+    Inside a module ``call_chain`` ends with the module itself and ``caller_id`` is the entry before it. ``data`` is one
+    dict for the whole chain; everything else belongs to this call alone.
+    """
+
+    __slots__ = (
+        "call_chain",
+        "caller_id",
+        "cancel_token",
+        "data",
+        "deadline",
+        "executor",
+        "identity",
+        "prepared_for",
+        "redacted_inputs",
+        "services",
+        "trace_id",
+    )
+
+    def __init__(
+        self,
+        trace_id: str,
+        caller_id: str | None = None,
+        call_chain: tuple[str, ...] = (),
+        executor: Any = None,
+        identity: Identity | None = None,
+        data: dict[str, Any] | None = None,
+        cancel_token: CancelToken | None = None,
+        services: Mapping[str, Any] | None = None,
+        redacted_inputs: dict[str, Any] | None = None,
+        deadline: float | None = None,
+    ) -> None:
+        self.trace_id = trace_id
+        self.caller_id = caller_id
+        self.call_chain = call_chain
+        self.executor = executor
+        self.identity = identity
+        self.data = {} if data is None else data
+        self.cancel_token = cancel_token
+        self.services = services
+        self.redacted_inputs = redacted_inputs
+        self.deadline = deadline
+        self.prepared_for: str | None = None
+
+    @classmethod
+    def create(
+        cls,
+        *,
+        identity: Identity | None = None,
+        trace_parent: str | None = None,
+        caller_id: str | None = None,
+        call_chain: Iterable[str] = (),
+        executor: Any = None,
+        data: dict[str, Any] | None = None,
+        cancel_token: CancelToken | None = None,
+        services: Mapping[str, Any] | None = None,
+    ) -> Context:
+        """A top-level context. An invalid ``trace_parent`` is replaced and logged, never refused (§10.5)."""
+        if trace_parent is not None and not is_trace_id(trace_parent):
+            logger.warning("Ignoring an invalid trace_parent; a new trace ID was generated")
+            trace_parent = None
+        return cls(
+            trace_parent or new_trace_id(),
+            caller_id,
+            tuple(call_chain),
+            executor,
+            identity,
+            data,
+            cancel_token,
+            services,
+        )
+
+    def child(self, module_id: str) -> Context:
+        """The context in which ``module_id`` runs when it is called from here (§5.7, §12.7.2).
+
+        An executor that is handed the result for that module uses it as it is, and does not extend the chain twice.
+        """
+        child = self._extend(module_id)
+        child.prepared_for = module_id
+        return child
+
+    def enter(self, module_id: str) -> Context:
+        """What the executor gives to ``module_id``: a child, or this context if it was made for that module (§5.9)."""
+        if self.prepared_for == module_id:
+            self.prepared_for = None
+            return self
+        return self._extend(module_id)
+
+    def _extend(self, module_id: str) -> Context:
+        chain = self.call_chain
+        return Context(
+            self.trace_id,
+            chain[-1] if chain else self.caller_id,
+            (*chain, module_id),
+            self.executor,
+            self.identity,
+            self.data,
+            CancelToken(self.cancel_token),
+            self.services,
+            None,
+            self.deadline,
+        )
+
+    def rehearsal(self) -> Context:
+        """This context for a run that will be undone: what the module puts into ``data`` is dropped with it."""
+        return Context(
+            self.trace_id,
+            self.caller_id,
+            self.call_chain,
+            self.executor,
+            self.identity,
+            dict(self.data),
+            self.cancel_token,
+            self.services,
+            self.redacted_inputs,
+            self.deadline,
+        )
+
+    def report_progress(self, done: int, total: int | None = None, message: str = "") -> None:
+        """Tell whoever watches this call how far it is; nobody watching is fine."""
+        report = (self.services or {}).get("progress")
+        if report is not None:
+            report(done, total, message)
+
+    def serialize(self) -> dict[str, Any]:
+        """The JSON form that may travel between processes (§5.7).
+
+        ``executor``, ``services``, the cancel token and keys of ``data`` that start with an underscore stay; so do
+        values that JSON cannot hold.
+        """
+        return {
+            "trace_id": self.trace_id,
+            "caller_id": self.caller_id,
+            "call_chain": list(self.call_chain),
+            "identity": self.identity.to_dict() if self.identity else None,
+            "data": {
+                key: value
+                for key, value in self.data.items()
+                if not key.startswith(_PRIVATE_KEY_PREFIX) and _is_json(value)
+            },
+        }
+
+    @classmethod
+    def deserialize(cls, data: Mapping[str, Any]) -> Context:
+        """Read the form of ``serialize()``. The executor that continues the call injects itself (§5.7).
+
+        Raises ValueError when ``trace_id`` is not a valid trace ID.
+        """
+        if not is_trace_id(data.get("trace_id")):
+            raise ValueError("A serialized context needs a valid trace_id: 32 lower-case hex digits")
+        identity = data.get("identity")
+        return cls(
+            data["trace_id"],
+            data.get("caller_id"),
+            tuple(data.get("call_chain") or ()),
+            identity=Identity.from_dict(identity) if identity else None,
+            data=dict(data.get("data") or {}),
+        )
+
+    def __repr__(self) -> str:
+        return f"Context(trace_id={self.trace_id!r}, call_chain={self.call_chain!r}, identity={self.identity!r})"
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,45 @@
+"""Trace IDs, interoperable with W3C Trace Context (§10.5)."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+
+_TRACE_ID = re.compile(r"[0-9a-f]{32}")
+_INVALID_TRACE_IDS = frozenset({"0" * 32, "f" * 32})
+_TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
+
+
+def new_trace_id() -> str:
+    """A random 128-bit trace ID as 32 lower-case hex digits (§10.5)."""
+    return secrets.token_hex(16)
+
+
+def is_trace_id(value: object) -> bool:
+    """Whether ``value`` is a valid trace ID: 32 lower-case hex digits, neither all zero nor all f (§10.5)."""
+    return isinstance(value, str) and _TRACE_ID.fullmatch(value) is not None and value not in _INVALID_TRACE_IDS
+
+
+@dataclass(frozen=True, slots=True)
+class TraceParent:
+    """The parts of a W3C ``traceparent`` header that a call continues (§10.5)."""
+
+    trace_id: str
+    span_id: str
+    flags: str = "01"
+
+    def to_header(self) -> str:
+        """The header value, version 00."""
+        return f"00-{self.trace_id}-{self.span_id}-{self.flags}"
+
+
+def parse_traceparent(header: str | None) -> TraceParent | None:
+    """Read a ``traceparent`` header; anything malformed is None, as W3C asks (§10.5)."""
+    match = _TRACEPARENT.fullmatch(header.strip()) if header else None
+    if match is None:
+        return None
+    trace_id, span_id, flags, rest = match.groups()
+    if not is_trace_id(trace_id) or span_id == "0" * 16 or (rest and header is not None and header.startswith("00")):
+        return None
+    return TraceParent(trace_id, span_id, flags)

@@ -1,0 +1,38 @@
+"""The digest of an effect: SHA-256 over its meaning, whatever order it was found in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from apcore.modules.change import UNSET, Change
+from apcore.schema.canonical import canonical_json
+
+_VERSION = 1
+
+
+def change_digest(change: Change) -> bytes:
+    """SHA-256 (32 bytes) of what a change means: action, target, before, after and the database it is in.
+
+    The summary and the display extras are wording, not meaning, and stay out.
+    """
+    meaning = {"action": change.action, "target": change.target}
+    if change.before is not UNSET:
+        meaning["before"] = change.before
+    if change.after is not UNSET:
+        meaning["after"] = change.after
+    if "x-alias" in change.extras:
+        meaning["alias"] = change.extras["x-alias"]
+    return hashlib.sha256(canonical_json(meaning).encode("utf-8", "surrogatepass")).digest()
+
+
+def effect_digest(provenance: str, gaps: Iterable[str], change_digests: Iterable[bytes]) -> str:
+    """SHA-256 in hex over the provenance, the known gaps and the sorted digests of all changes.
+
+    Sorting makes the digest independent of the order in which changes were found; taking digests instead of changes
+    lets a caller stream millions of changes at 32 bytes each.
+    """
+    hasher = hashlib.sha256(canonical_json([_VERSION, provenance, sorted(gaps)]).encode())
+    for digest in sorted(change_digests):
+        hasher.update(digest)
+    return hasher.hexdigest()

@@ -1,0 +1,111 @@
+"""The effect record: what a call would change, how that is known, and what is not known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from apcore.effects.digest import change_digest, effect_digest
+from apcore.modules.change import Change
+
+Provenance = Literal["measured", "planned", "declared", "none"]
+"""How an effect is known: by the module's own execution rolled back, by its plan, by its word, or not at all."""
+
+_EMPTY: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class EffectRecord:
+    """What a call would change.
+
+    ``changes`` are the listed ones, at most as many as the builder was told to list; ``total`` and ``counts``
+    (``{"store.Track:update": 1297}``) cover all. ``complete`` is False when ``gaps`` names something that could not be
+    accounted for. ``unwatched`` names kinds of side effects that nobody looked at. ``digest`` covers every change,
+    listed or not, and the gaps.
+    """
+
+    provenance: Provenance
+    digest: str
+    complete: bool = True
+    gaps: tuple[str, ...] = ()
+    unwatched: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=lambda: _EMPTY)
+    total: int = 0
+
+    @classmethod
+    def build(
+        cls,
+        provenance: Provenance,
+        changes: Iterable[Change] = (),
+        *,
+        gaps: Iterable[str] = (),
+        unwatched: Iterable[str] = (),
+        listed: int = 10_000,
+    ) -> EffectRecord:
+        """Consume ``changes`` once; keep the first ``listed`` of them, count and digest all."""
+        kept: list[Change] = []
+        counts: Counter[str] = Counter()
+        digests: list[bytes] = []
+        for change in changes:
+            digests.append(change_digest(change))
+            counts[f"{change_kind(change)}:{change.action}"] += 1
+            if len(kept) < listed:
+                kept.append(change)
+        known_gaps = tuple(gaps)
+        return cls(
+            provenance=provenance,
+            digest=effect_digest(provenance, known_gaps, digests),
+            complete=not known_gaps and provenance != "none",
+            gaps=known_gaps,
+            unwatched=tuple(unwatched),
+            changes=tuple(kept),
+            counts=MappingProxyType(dict(sorted(counts.items()))),
+            total=len(digests),
+        )
+
+    @property
+    def destructive(self) -> bool:
+        """Whether anything is deleted."""
+        return any(key.endswith(":delete") for key in self.counts)
+
+    def to_dict(self, limit: int | None = None) -> dict[str, Any]:
+        """The JSON form; at most ``limit`` changes are written out, ``total`` still says how many there are."""
+        changes = self.changes if limit is None else self.changes[:limit]
+        return {
+            "provenance": self.provenance,
+            "digest": self.digest,
+            "complete": self.complete,
+            "gaps": list(self.gaps),
+            "unwatched": list(self.unwatched),
+            "counts": dict(self.counts),
+            "total": self.total,
+            "changes": [change.to_dict() for change in changes],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> EffectRecord:
+        """Read the JSON form back. The digest is taken as written, since unlisted changes are part of it."""
+        return cls(
+            provenance=data["provenance"],
+            digest=data["digest"],
+            complete=data["complete"],
+            gaps=tuple(data.get("gaps", ())),
+            unwatched=tuple(data.get("unwatched", ())),
+            changes=tuple(Change.from_dict(change) for change in data.get("changes", ())),
+            counts=MappingProxyType(dict(data.get("counts", {}))),
+            total=data.get("total", 0),
+        )
+
+
+def change_kind(change: Change) -> str:
+    """What sort of thing changes: the model label where known, else the part of the target before its first colon."""
+    kind = change.extras.get("x-kind")
+    return kind if isinstance(kind, str) else change.target.partition(":")[0]
+
+
+NO_EFFECT = EffectRecord.build("none")
+"""The record of a module whose effect cannot be known beforehand."""

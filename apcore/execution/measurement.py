@@ -1,0 +1,75 @@
+"""How the effect of a call is found out before anybody signs it (DESIGN §5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apcore.context import Context
+from apcore.effects import NO_EFFECT, EffectRecord
+from apcore.errors import ModuleExecuteError
+from apcore.execution.output import check_output
+from apcore.execution.settings import ExecutorSettings
+from apcore.modules.change import PreviewResult
+from apcore.modules.definition import ModuleDefinition
+from apcore.modules.plan import Plan
+from apcore.pipeline import Invocation, Runner
+
+
+class EffectMeter:
+    """Finds the effect by the module's own means: its execution rolled back, its plan, or its word."""
+
+    def __init__(self, settings: ExecutorSettings) -> None:
+        self._settings = settings
+
+    async def measure(self, runner: Runner, invocation: Invocation) -> EffectRecord:
+        """The effect that ``invocation`` would have. Raises what the module raises: such a call needs no signature."""
+        match invocation.definition.effect:
+            case "transactional":
+                return await self._rehearse(runner, invocation)
+            case "planned":
+                return planned_effect(await self.plan(runner, invocation))
+            case "declared":
+                return await self._declared(runner, invocation)
+            case _:
+                return NO_EFFECT
+
+    async def plan(self, runner: Runner, invocation: Invocation) -> Plan:
+        """What the module's ``plan()`` returns. Raises ModuleExecuteError when that is no Plan."""
+        definition, context = invocation.definition, invocation.context
+        plan = await self._run(runner, invocation, definition.plan, context)
+        if not isinstance(plan, Plan):
+            raise _wrong_type(definition, "plan() must return a Plan", plan)
+        return plan
+
+    async def _rehearse(self, runner: Runner, invocation: Invocation) -> EffectRecord:
+        """Run the module under capture and undo it; without a runner that can, the effect is not known."""
+        definition, context = invocation.definition, invocation.context.rehearsal()
+
+        async def body(inner: Runner) -> Any:
+            result = await self._run(inner, invocation, definition.execute, context)
+            check_output(definition, result)
+            return result
+
+        return await runner.measure(invocation, body) or NO_EFFECT
+
+    async def _declared(self, runner: Runner, invocation: Invocation) -> EffectRecord:
+        definition, context = invocation.definition, invocation.context
+        preview = await self._run(runner, invocation, definition.preview, context)
+        if preview is None:
+            return NO_EFFECT
+        if not isinstance(preview, PreviewResult):
+            raise _wrong_type(definition, "preview() must return a PreviewResult or None", preview)
+        return EffectRecord.build("declared", preview.changes)
+
+    async def _run(self, runner: Runner, invocation: Invocation, function: Any, context: Context) -> Any:
+        deadline = self._settings.module_deadline(invocation.definition.timeout_ms, context.deadline)
+        return await runner.call_within(deadline, context, function, invocation.inputs, context)
+
+
+def _wrong_type(definition: ModuleDefinition, expected: str, value: Any) -> ModuleExecuteError:
+    return ModuleExecuteError(f"{definition.module_id}: {expected}, not {type(value).__name__}")
+
+
+def planned_effect(plan: Plan) -> EffectRecord:
+    """The effect record of a plan."""
+    return EffectRecord.build("planned", plan.changes)

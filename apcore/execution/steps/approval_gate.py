@@ -1,0 +1,99 @@
+"""Step 5: does a human have to sign, and has one (§7.4)?"""
+
+from __future__ import annotations
+
+import copy
+import logging
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from apcore.approval import ApprovalHandler, ApprovalResult, BoundApprovalHandler
+from apcore.effects import EffectRecord
+from apcore.errors import ApprovalDeniedError, ApprovalPendingError, ApprovalTimeoutError, ModuleError
+from apcore.execution.measurement import EffectMeter
+from apcore.pipeline import Invocation, PipelineState
+
+logger = logging.getLogger("apcore.approval")
+
+RESUMED_NOTE = "_apcore.approval.resumed"
+"""The key in ``context.data`` that tells middleware of a resumed call which approval it runs under (C-65)."""
+
+
+class ApprovalGate:
+    """Asks the handler, or checks the token that the caller brings."""
+
+    def __init__(self, handler: ApprovalHandler | None, meter: EffectMeter) -> None:
+        self._handler = handler
+        self._meter = meter
+
+    async def run(self, state: PipelineState) -> None:
+        """Raises ApprovalDeniedError, ApprovalTimeoutError or ApprovalPendingError; whatever is unclear is a denial."""
+        if state.dry_run or not state.needs_approval:
+            return
+        handler = self._handler
+        if handler is None:
+            if state.approval_asked is not None:
+                raise ApprovalDeniedError(
+                    None, f"An approval is needed ({state.approval_asked}) and no handler can give it"
+                )
+            return
+        state.definition.input_validator.validate(state.inputs)
+        invocation = state.invocation()
+        if state.token is None:
+            result = await self._ask(handler, state, invocation)
+        else:
+            result = await _check(handler, state, invocation, state.token)
+        if result.status != "approved":
+            _refuse(result)
+        state.grant = result
+        state.sealed_inputs = copy.deepcopy(state.inputs)
+
+    async def _ask(self, handler: ApprovalHandler, state: PipelineState, invocation: Invocation) -> ApprovalResult:
+        effect = await self._meter.measure(state.runner, invocation)
+        result = await _answer(state, handler.request_approval, invocation.approval_request(effect))
+        return _bound_to(effect, result)
+
+
+async def _check(handler: ApprovalHandler, state: PipelineState, invocation: Invocation, token: str) -> ApprovalResult:
+    state.context.data[RESUMED_NOTE] = token
+    if isinstance(handler, BoundApprovalHandler):
+        return await _answer(state, handler.check_approval_for, token, invocation.approval_request(None))
+    return await _answer(state, handler.check_approval, token)
+
+
+async def _answer(state: PipelineState, ask: Any, *arguments: Any) -> ApprovalResult:
+    """The handler's answer; an error of the handler, or something that is no answer, denies."""
+    try:
+        result = await state.runner.call(ask, *arguments)
+    except ModuleError:
+        raise
+    except Exception as error:
+        logger.error("The approval handler failed (%s), trace %s", type(error).__name__, state.context.trace_id)
+        raise ApprovalDeniedError(None, "The approval handler failed; the call is denied", cause=error) from error
+    if not isinstance(result, ApprovalResult):
+        raise ApprovalDeniedError(None, f"The approval handler returned {type(result).__name__}, no ApprovalResult")
+    return result
+
+
+def _bound_to(effect: EffectRecord, result: ApprovalResult) -> ApprovalResult:
+    """An approval given on the spot holds for the effect that was shown, unless the handler said for which."""
+    if effect.provenance == "none" or result.effect_digest is not None:
+        return result
+    return replace(result, metadata={**(result.metadata or {}), "effect_digest": effect.digest})
+
+
+def _refuse(result: ApprovalResult) -> NoReturn:
+    details = {
+        key: value
+        for key, value in {
+            "approval_id": result.approval_id,
+            "reason": result.reason,
+            **(result.metadata or {}),
+        }.items()
+        if value is not None
+    }
+    if result.status == "pending":
+        raise ApprovalPendingError(result, "The call waits for an approval", details=details)
+    if result.status == "timeout":
+        raise ApprovalTimeoutError(result, result.reason or "Nobody decided in time", details=details)
+    raise ApprovalDeniedError(result, result.reason or "The approval was denied", details=details)

@@ -1,0 +1,40 @@
+"""Step 1: the context of this call, and inputs of its own (§7.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from apcore.approval import APPROVAL_TOKEN
+from apcore.context import Context
+from apcore.errors import InvalidInputError
+from apcore.ids import validate_canonical_id
+from apcore.pipeline import PipelineState
+
+
+class ContextCreation:
+    """Makes the child context and takes the approval token out of a copy of the inputs."""
+
+    def __init__(self, executor: Any) -> None:
+        self._executor = executor
+
+    def run(self, state: PipelineState) -> None:
+        """Raises InvalidModuleIdError for an ID that is no text, InvalidInputError for inputs that are no mapping."""
+        if not isinstance(state.module_id, str) or not state.module_id:
+            validate_canonical_id(state.module_id)
+        parent = state.parent if state.parent is not None else Context.create()
+        state.context = context = parent.enter(state.module_id)
+        context.executor = self._executor
+        state.inputs, state.token = _take_token(state.inputs)
+
+
+def _take_token(inputs: Any) -> tuple[dict[str, Any], str | None]:
+    if inputs is None:
+        return {}, None
+    if not isinstance(inputs, Mapping):
+        raise InvalidInputError(f"Inputs must be an object with named values, not {type(inputs).__name__}")
+    own = dict(inputs)
+    token = own.pop(APPROVAL_TOKEN, None)
+    if token is not None and not isinstance(token, str):
+        raise InvalidInputError(f"{APPROVAL_TOKEN} must be text: the approval_id of an earlier pending call")
+    return own, token

@@ -1,0 +1,78 @@
+"""Our step between lookup and access check: policies that may change what a call asks for (DESIGN §4)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from apcore.errors import ACLDeniedError, InternalError
+from apcore.pipeline import PipelineState
+
+REWRITE_NOTE = "apcore.input_rewrite"
+"""The key in ``context.data`` under which a caller finds what was rewritten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A rewriter's verdict: let the call be, refuse it, ask a human, or go on with other inputs."""
+
+    verdict: Literal["allow", "deny", "ask", "rewrite"]
+    reason: str = ""
+    inputs: Mapping[str, Any] | None = None
+
+    @classmethod
+    def allow(cls) -> Rewrite:
+        """Go on unchanged."""
+        return cls("allow")
+
+    @classmethod
+    def deny(cls, reason: str) -> Rewrite:
+        """Refuse the call."""
+        return cls("deny", reason)
+
+    @classmethod
+    def ask(cls, reason: str, inputs: Mapping[str, Any] | None = None) -> Rewrite:
+        """Ask a human, with other inputs if given, whatever the module's annotation says."""
+        return cls("ask", reason, inputs)
+
+    @classmethod
+    def to(cls, inputs: Mapping[str, Any], reason: str = "") -> Rewrite:
+        """Go on with ``inputs``."""
+        return cls("rewrite", reason, inputs)
+
+
+Rewriter = Callable[..., Any]
+"""``rewriter(module_id, inputs, context) -> Rewrite | None``, sync or async; None allows."""
+
+
+class InputRewrite:
+    """Asks every rewriter in order; each sees what the one before it made of the inputs."""
+
+    def __init__(self) -> None:
+        self.rewriters: tuple[Rewriter, ...] = ()
+
+    async def run(self, state: PipelineState) -> None:
+        """Raises ACLDeniedError for a refusal. A rewriter works on a copy: changing it in place has no effect."""
+        for rewriter in self.rewriters:
+            arguments = (state.module_id, copy.deepcopy(state.inputs), state.context)
+            decision = await state.runner.call(rewriter, *arguments)
+            if decision is not None:
+                _apply(decision, rewriter, state)
+
+
+def _apply(decision: Any, rewriter: Rewriter, state: PipelineState) -> None:
+    name = getattr(rewriter, "__qualname__", type(rewriter).__qualname__)
+    if not isinstance(decision, Rewrite):
+        raise InternalError(f"Rewriter {name} must return a Rewrite or None, not {type(decision).__name__}")
+    if decision.verdict == "deny":
+        raise ACLDeniedError(f"The call was refused: {decision.reason}", details={"rewriter": name})
+    if decision.verdict == "ask":
+        state.approval_asked = decision.reason or f"{name} asks for an approval"
+    if decision.inputs is not None and dict(decision.inputs) != state.inputs:
+        if state.original_inputs is None:
+            state.original_inputs = state.inputs
+        state.inputs = dict(decision.inputs)
+        note = {"module_id": state.module_id, "rewriter": name, "reason": decision.reason}
+        state.context.data.setdefault(REWRITE_NOTE, []).append(note)

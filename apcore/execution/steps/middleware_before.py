@@ -1,0 +1,39 @@
+"""Step 6: the way in through the middleware; the clock of the whole chain starts here (§11.8.4)."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from time import monotonic
+
+from apcore.errors import ApprovalDeniedError
+from apcore.execution.settings import ExecutorSettings
+from apcore.middleware import MiddlewareChain
+from apcore.pipeline import PipelineState
+
+
+class MiddlewareBefore:
+    """Runs every ``before()``, outermost first."""
+
+    def __init__(self, chain: MiddlewareChain, settings: ExecutorSettings) -> None:
+        self._chain = chain
+        self._limit = settings.global_timeout / 1000
+
+    async def run(self, state: PipelineState) -> None:
+        """Raises ApprovalDeniedError when a middleware changes inputs that an approval was given for."""
+        context = state.context
+        if context.deadline is None and self._limit:
+            context.deadline = monotonic() + self._limit
+        if not self._chain.layers:
+            return
+        invoke = partial(state.runner.call_within, context.deadline, context)
+        state.passage = self._chain.passage(state.module_id, context, invoke)
+        if state.sealed_inputs is None:
+            state.inputs = await state.passage.before(state.inputs)
+            return
+        changed = await state.passage.before(copy.deepcopy(state.sealed_inputs))
+        if changed != state.sealed_inputs:
+            raise ApprovalDeniedError(
+                state.grant,
+                "A middleware changed the inputs after they were approved; a rewriter can do so before the approval",
+            )

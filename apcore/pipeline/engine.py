@@ -1,0 +1,67 @@
+"""Walks the steps of a strategy: fail-fast, with one unit that commits together (§5.16)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from apcore.errors import PipelineStepError
+from apcore.pipeline.runner import Runner
+from apcore.pipeline.state import PipelineState
+from apcore.pipeline.step import Step
+from apcore.pipeline.strategy import Strategy
+
+logger = logging.getLogger("apcore.pipeline")
+
+
+async def run_pipeline(strategy: Strategy, state: PipelineState) -> None:
+    """Run all steps. Raises PipelineStepError naming the step that failed and carrying its error (§5.16.1).
+
+    The middle part runs inside ``runner.execute``, so that a failure in it, or a late result, commits nothing.
+    """
+    await _run_steps(strategy.before, state)
+    if state.stopped:
+        return
+    if strategy.together:
+        await _run_together(strategy.together, state)
+        if state.stopped:
+            return
+    await _run_steps(strategy.after, state)
+
+
+async def _run_together(steps: tuple[Step, ...], state: PipelineState) -> None:
+    async def body(runner: Runner) -> Any:
+        outer, state.runner = state.runner, runner
+        try:
+            await _run_steps(steps, state)
+        finally:
+            state.runner = outer
+        return state.result
+
+    try:
+        await state.runner.execute(state.invocation(), body)
+    except PipelineStepError:
+        raise
+    except Exception as error:
+        raise PipelineStepError(steps[0].name, error) from error
+
+
+async def _run_steps(steps: Iterable[Step], state: PipelineState) -> None:
+    for step in steps:
+        state.step_name = step.name
+        try:
+            if step.native and not step.before and not step.after:
+                output = await step.run(state) if step.is_async else step.run(state)
+            else:
+                output = await step.perform(state)
+        except Exception as error:
+            if not step.ignore_errors:
+                raise PipelineStepError(step.name, error) from error
+            logger.warning("Step %r failed and is configured to be ignored (%s)", step.name, type(error).__name__)
+            continue
+        if state.run_until is not None:
+            state.outputs[step.name] = output
+            if state.run_until(state):
+                state.stopped = True
+                return

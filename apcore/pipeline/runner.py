@@ -1,0 +1,73 @@
+"""The port through which the pipeline runs code that is not its own."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from apcore.approval import ApprovalRequest, ApprovalResult
+from apcore.context import Context
+from apcore.effects import EffectRecord
+from apcore.modules.definition import ModuleDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One run of a module: what a runner needs to put a transaction around it.
+
+    ``grant`` is the approval under which it runs, if any.
+    """
+
+    definition: ModuleDefinition
+    inputs: Mapping[str, Any]
+    original_inputs: Mapping[str, Any] | None
+    context: Context
+    grant: ApprovalResult | None = None
+
+    def approval_request(self, effect: EffectRecord | None) -> ApprovalRequest:
+        """The question that a handler is asked about this invocation (§7.3.1)."""
+        definition = self.definition
+        return ApprovalRequest(
+            module_id=definition.module_id,
+            arguments=self.inputs,
+            context=self.context,
+            annotations=definition.annotations,
+            description=definition.description,
+            tags=tuple(definition.tags),
+            effect=effect,
+            original_arguments=self.original_inputs,
+            definition=definition,
+        )
+
+
+Body = Callable[["Runner"], Awaitable[Any]]
+"""Runs the module with the runner that it is given, output validation included, and returns the output."""
+
+
+class Runner(Protocol):
+    """Runs foreign code: modules, middleware, handlers, conditions, previews.
+
+    Under a sync runner nothing ever suspends, so a sync call is one step of one coroutine, on the caller's thread.
+    """
+
+    async def call(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        """Run ``function``, sync or async, and return its result."""
+        ...
+
+    async def call_within(
+        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
+    ) -> Any:
+        """Run ``function`` until ``deadline`` (monotonic seconds). Raises ModuleTimeoutError past it (§12.7.5)."""
+        ...
+
+    async def execute(self, invocation: Invocation, body: Body) -> None:
+        """Run ``body`` in whatever transaction this process gives to the module.
+
+        With a grant, whoever implements this consumes it and commits the effect in one transaction, or raises.
+        """
+        ...
+
+    async def measure(self, invocation: Invocation, body: Body) -> EffectRecord | None:
+        """Run ``body`` under capture and undo it; None when this process cannot measure."""
+        ...

@@ -1,0 +1,48 @@
+"""A step of the pipeline (§5.16)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction
+
+from apcore.pipeline.state import PipelineState
+
+StepFunction = Callable[[PipelineState], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One named step: ``run(state)``, sync or async.
+
+    ``pure`` steps change nothing outside and also run in ``Executor.validate()``. With ``ignore_errors`` a failure is
+    logged and the pipeline goes on (§5.16.1). ``native`` marks the project's own coroutines, which suspend only in the
+    runner and therefore need no bridge. ``before`` and ``after`` hooks are middleware of this step alone (§5.16.5).
+    """
+
+    name: str
+    run: StepFunction
+    pure: bool = False
+    ignore_errors: bool = False
+    native: bool = False
+    before: tuple[StepFunction, ...] = ()
+    after: tuple[StepFunction, ...] = ()
+    is_async: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_async", iscoroutinefunction(self.run))
+
+    async def perform(self, state: PipelineState) -> Any:
+        """Run the hooks and the step, whatever kinds they are."""
+        call = state.runner.call
+        for hook in self.before:
+            await call(hook, state)
+        if self.native:
+            output = await self.run(state) if self.is_async else self.run(state)
+        else:
+            output = await call(self.run, state)
+        for hook in reversed(self.after):
+            await call(hook, state)
+        return output

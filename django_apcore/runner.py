@@ -1,0 +1,221 @@
+"""How a Django process runs modules: in transactions, measured, and under an approval only what was approved."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from time import monotonic
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.db import InterfaceError, OperationalError, connections, transaction
+
+from apcore.approval import ApprovalResult, EffectDriftError
+from apcore.context import Context
+from apcore.effects import EffectRecord
+from apcore.errors import ApprovalDeniedError, ApprovalPendingError, PipelineStepError, propagate_error
+from apcore.execution import AsyncRunner, SyncRunner, drive
+from apcore.execution.deadlines import Deadlines
+from apcore.pipeline import Body, Invocation
+from django_apcore.effects import governed
+from django_apcore.exceptions import ApprovalConflict
+from django_apcore.services.consume import consume, fail, record_outcome, supersede
+
+_ATTEMPTS = 3
+"""How often a transaction that another one got in the way of is run (PostgreSQL error 40001, 40P01)."""
+
+_RETRYABLE_SQLSTATES = frozenset({"40001", "40P01"})
+
+
+class DjangoSyncRunner(SyncRunner):
+    """Runs modules on the caller's thread and connection; transactional ones inside ``atomic()``."""
+
+    async def call_within(
+        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
+    ) -> Any:
+        """Like the core's, and PostgreSQL gives up on a statement when the deadline passes (§12.7.5)."""
+        with _statement_timeout(deadline):
+            return await super().call_within(deadline, context, function, *args)
+
+    async def execute(self, invocation: Invocation, body: Body) -> None:
+        """Run ``body``; under a grant, consume the approval, run, measure, compare and commit as one transaction.
+
+        Raises ApprovalPendingError when the effect is not the approved one: nothing was committed, and a request that
+        supersedes the approved one waits for a decision.
+        """
+        if invocation.grant is not None:
+            await self._execute_granted(invocation, body, invocation.grant)
+        elif invocation.definition.effect == "transactional":
+            with _atomic_everywhere():
+                await body(self)
+        else:
+            await body(self)
+
+    async def measure(self, invocation: Invocation, body: Body) -> EffectRecord | None:
+        """Run ``body`` under capture and roll it back."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                with governed(commit=False) as run:
+                    await body(self)
+                return run.record
+            except OperationalError as error:
+                if attempt == _ATTEMPTS or not _may_be_retried(error):
+                    raise
+        return None
+
+    async def _execute_granted(self, invocation: Invocation, body: Body, grant: ApprovalResult) -> None:
+        stored_id = _stored_id(grant)
+        try:
+            await self._commit(invocation, body, grant, stored_id)
+        except Exception as error:
+            original = error.original if isinstance(error, PipelineStepError) else error
+            if isinstance(original, EffectDriftError):
+                raise _superseding(invocation, stored_id, original.effect) from None
+            if stored_id is not None and not isinstance(original, (ApprovalConflict, OperationalError, InterfaceError)):
+                fail(stored_id, propagate_error(original, invocation.definition.module_id, invocation.context))
+            raise
+
+    async def _commit(self, invocation: Invocation, body: Body, grant: ApprovalResult, stored_id: str | None) -> None:
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                if invocation.definition.effect == "transactional":
+                    await self._commit_measured(body, grant, stored_id)
+                else:
+                    await self._commit_unmeasured(body, stored_id)
+                return
+            except (OperationalError, PipelineStepError) as error:
+                original = error.original if isinstance(error, PipelineStepError) else error
+                if attempt == _ATTEMPTS or not _may_be_retried(original):
+                    raise
+
+    async def _commit_measured(self, body: Body, grant: ApprovalResult, stored_id: str | None) -> None:
+        expected = grant.effect_digest
+        output: Any = None
+
+        def first() -> None:
+            if stored_id is not None:
+                consume(stored_id)
+
+        def last(record: EffectRecord) -> None:
+            if expected is not None and not hmac.compare_digest(record.digest, expected):
+                raise EffectDriftError(record)
+            if stored_id is not None:
+                record_outcome(stored_id, record, output)
+
+        with governed(commit=True, first=first, last=last):
+            output = await body(self)
+
+    async def _commit_unmeasured(self, body: Body, stored_id: str | None) -> None:
+        """Plans and claims were compared by the execute step; what cannot be previewed has nothing to compare."""
+        with _atomic_everywhere():
+            if stored_id is not None:
+                consume(stored_id)
+            output = await body(self)
+            if stored_id is not None:
+                record_outcome(stored_id, None, output)
+
+
+class DjangoAsyncRunner(AsyncRunner):
+    """Awaits coroutines; whatever needs a transaction runs as one piece on the thread-sensitive thread."""
+
+    def __init__(self, deadlines: Deadlines) -> None:
+        super().__init__(deadlines)
+        self._sync = DjangoSyncRunner(deadlines)
+
+    async def execute(self, invocation: Invocation, body: Body) -> None:
+        """Like the sync runner's; other coroutines never see the inside of the transaction."""
+        if invocation.grant is None and invocation.definition.effect != "transactional":
+            await body(self)
+        else:
+            await sync_to_async(_drive_execute, thread_sensitive=True)(self._sync, invocation, body)
+
+    async def measure(self, invocation: Invocation, body: Body) -> EffectRecord | None:
+        """Like the sync runner's."""
+        return await sync_to_async(_drive_measure, thread_sensitive=True)(self._sync, invocation, body)
+
+
+def _drive_execute(runner: DjangoSyncRunner, invocation: Invocation, body: Body) -> None:
+    drive(runner.execute(invocation, body))
+
+
+def _drive_measure(runner: DjangoSyncRunner, invocation: Invocation, body: Body) -> EffectRecord | None:
+    return drive(runner.measure(invocation, body))
+
+
+def _stored_id(grant: ApprovalResult) -> str | None:
+    """The ID of a stored request that this grant spends; grants of other handlers spend nothing."""
+    return grant.approval_id if (grant.metadata or {}).get("stored") else None
+
+
+def _superseding(
+    invocation: Invocation, stored_id: str | None, effect: EffectRecord
+) -> ApprovalPendingError | ApprovalDeniedError:
+    """The error that tells the caller: not this effect; here is the request that waits for a new decision."""
+    if stored_id is None:
+        return ApprovalDeniedError(
+            invocation.grant, "The effect changed between approval and commit; nothing was committed"
+        )
+    successor = supersede(stored_id, request=invocation.approval_request(effect), effect=effect, reason="drift")
+    result = ApprovalResult(
+        "pending", approval_id=str(successor.pk), reason="The effect is not the approved one any more"
+    )
+    return ApprovalPendingError(
+        result,
+        "The effect is not the approved one any more: nothing was committed, a new decision is needed",
+        details={
+            "approval_id": str(successor.pk),
+            "supersedes": stored_id,
+            "reason": "drift",
+            "expires_at": successor.expires_at.isoformat(),
+        },
+    )
+
+
+@contextmanager
+def _atomic_everywhere() -> Iterator[None]:
+    with ExitStack() as stack:
+        for alias in connections:
+            stack.enter_context(transaction.atomic(using=alias))
+        yield
+
+
+@contextmanager
+def _statement_timeout(deadline: float | None) -> Iterator[None]:
+    """Limit statements of open PostgreSQL transactions to the time that is left, and put the old limit back."""
+    limited = (
+        []
+        if deadline is None
+        else [each for each in connections.all(initialized_only=True) if _is_in_transaction(each)]
+    )
+    if not limited:
+        yield
+        return
+    assert deadline is not None
+    milliseconds = max(1, int((deadline - monotonic()) * 1000))
+    previous = [(each, _swap_statement_timeout(each, f"{milliseconds}ms")) for each in limited]
+    try:
+        yield
+    finally:
+        for connection, limit in previous:
+            if _is_in_transaction(connection) and not connection.needs_rollback:
+                _swap_statement_timeout(connection, limit)
+
+
+def _is_in_transaction(connection: Any) -> bool:
+    return connection.vendor == "postgresql" and connection.in_atomic_block and connection.connection is not None
+
+
+def _swap_statement_timeout(connection: Any, limit: str) -> str:
+    """Set the limit for this transaction and return the one before; through the driver, since it is no work of a module."""
+    with connection.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_setting('statement_timeout'), set_config('statement_timeout', %s, true)", [limit]
+        )
+        return str(cursor.fetchone()[0])
+
+
+def _may_be_retried(error: BaseException) -> bool:
+    """Whether running the whole transaction again may help: another got in its way, and this is the outermost."""
+    sqlstate = getattr(error.__cause__, "sqlstate", None)
+    return sqlstate in _RETRYABLE_SQLSTATES and not any(connections[alias].in_atomic_block for alias in connections)
