@@ -170,6 +170,11 @@ SPECTACULAR_SETTINGS = {
 
 APCORE: dict[str, object] = {}
 
+# -- store -------------------------------------------------------------------------------------------------------------
+
+# Where refunds are paid out: the URL of a payment provider, or of a file that keeps a book of them.
+STORE_PAYMENT_GATEWAY = os.environ.get("STORE_PAYMENT_GATEWAY", (VAR_DIR / "payments.jsonl").absolute().as_uri())
+
 # -- logging ----------------------------------------------------------------------------------------------------------
 
 LOGGING = {

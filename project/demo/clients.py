@@ -7,10 +7,11 @@ from urllib.parse import urljoin
 
 import requests
 
-from project.demo.forms import Page
+from project.demo.forms import Button, Form, Page
 
 TIMEOUT_SECONDS = 60
 API = "/api/apcore/"
+CSRF = "csrfmiddlewaretoken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,13 @@ class View:
     def text(self) -> str:
         return self.page.text
 
+    def form(self, word: str) -> tuple[Form, Button, str]:
+        """The form with this word on a button, that button, and the address it sends to. Raises LookupError."""
+        for form in self.page.forms:
+            if button := form.button(word):
+                return form, button, urljoin(self.url, button.action or form.action or self.url)
+        raise LookupError(f"The page {self.url} ({self.status}) has no button {word!r}")
+
 
 class Browser:
     """A person at the admin: logs in, reads pages, fills in forms and clicks buttons, CSRF token and all."""
@@ -86,12 +94,15 @@ class Browser:
         return self._view(self._session.get(urljoin(self._base_url, path), timeout=TIMEOUT_SECONDS))
 
     def click(self, view: View, word: str, answers: Mapping[str, str] | None = None, *, tick: bool = False) -> View:
-        """Click the button with this word on it. Raises LookupError when the page has none."""
-        for form in view.page.forms:
-            if button := form.button(word):
-                url = urljoin(view.url, button.action or form.action or view.url)
-                return self._post(url, form.data(button, answers or {}, tick=tick), referer=view.url)
-        raise LookupError(f"The page {view.url} has no button {word!r}")
+        """Click the button with this word on it, after filling in `answers` and, if told to, ticking every box."""
+        form, button, url = view.form(word)
+        return self._post(url, form.data(button, answers or {}, tick=tick), referer=view.url)
+
+    def forge(self, others: View, word: str, *, own: View) -> View:
+        """Send the form of a page that somebody else sees, with this person's own cookies and CSRF token."""
+        form, button, url = others.form(word)
+        token = next(each.fields[CSRF] for each in own.page.forms if CSRF in each.fields)
+        return self._post(url, form.data(button, {CSRF: token}, tick=True), referer=own.url)
 
     def _post(self, url: str, data: Mapping[str, str], *, referer: str) -> View:
         return self._view(self._session.post(url, data=data, headers={"Referer": referer}, timeout=TIMEOUT_SECONDS))

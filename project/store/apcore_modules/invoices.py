@@ -9,6 +9,7 @@ from django.db.models import Sum
 from pydantic import Field
 
 from apcore import Context, ModuleAnnotations, module
+from apcore.execution import RESUMED_NOTE
 from project.store import gateway
 from project.store.errors import NotInStoreError, NotPossibleError, PaymentGatewayError
 from project.store.models import Invoice, Refund
@@ -65,4 +66,4 @@ def pay_back(invoice: Invoice, amount: Decimal, key: str) -> gateway.Receipt:
 
 def idempotency_key(context: Context) -> str:
     """One key per approval: a worker that died after paying pays nothing when the same approval runs again."""
-    raise RuntimeError
+    return str(context.data.get(RESUMED_NOTE, context.trace_id))

@@ -1,0 +1,123 @@
+"""The guided demonstration, from an empty folder to an audit trail that verifies."""
+
+import json
+import signal
+import sys
+import time
+from types import FrameType
+
+from rich.console import Console
+
+from project.demo.chapters import Access, Erasure, Outside, Playlists, Reports, Repricing
+from project.demo.evidence import Evidence
+from project.demo.options import Options, read_options
+from project.demo.processes import StartError, Supervisor, manage
+from project.demo.stage import set_the_stage
+from project.demo.story import Story
+from project.demo.workspace import REPORT, Workspace, open_workspace, shown
+from project.demo.world import World
+
+INTERRUPTED = 130
+
+
+def main() -> int:
+    """Returns the exit status: 0 when every step held, 1 when one did not, 2 when it could not start."""
+    console = Console(highlight=False, soft_wrap=False)
+    try:
+        options = read_options()
+    except ValueError as error:
+        console.print(str(error), style="bold red", markup=False)
+        return 2
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+    REPORT.unlink(missing_ok=True)
+    story = Story(console)
+    supervisor = Supervisor(say=story.warn)
+    try:
+        return run(story, supervisor, open_workspace(), options)
+    except StartError as error:
+        console.print(str(error), style="bold red", markup=False)
+        return 2
+    except KeyboardInterrupt:
+        console.print("\nInterrupted.", style="yellow")
+        return INTERRUPTED
+    finally:
+        end(console, supervisor)
+
+
+def run(story: Story, supervisor: Supervisor, workspace: Workspace, options: Options) -> int:
+    stage = set_the_stage(story, workspace, supervisor, options.port)
+    world = World(stage.base_url, story, Evidence(workspace), stage.accounts)
+    story.figures |= {"url": stage.base_url, "database": shown(workspace.database)}
+    tell(world, workspace)
+    story.write(REPORT)
+    show_result(story)
+    if options.serve:
+        serve(story, world)
+    return 0 if story.ok else 1
+
+
+def tell(world: World, workspace: Workspace) -> None:
+    for chapter in (Access(), Erasure(), Repricing(), Outside(), Playlists(), Reports()):
+        for step in chapter.steps():
+            world.story.tell(step.__name__, step.__doc__ or step.__name__, lambda step=step: step(world))
+    world.story.tell("audit", "The audit trail proves that nothing was edited", lambda: verify_audit(world, workspace))
+    world.story.tell("leave_pending", "A last request is left for you", lambda: leave_one_pending(world))
+
+
+def verify_audit(world: World, workspace: Workspace) -> None:
+    done = manage(workspace, "apcore", "audit", "verify", "--json")
+    report = json.loads(done.stdout or "{}")
+    verified = done.returncode == 0 and report.get("ok") is True
+    world.story.figures |= {"audit_chain_verified": verified, "audit_entries": report.get("entries")}
+    world.check(
+        verified, f"The chain of {report.get('entries')} audit entries is unbroken", report or done.stderr[-500:]
+    )
+
+
+def leave_one_pending(world: World) -> None:
+    pending = world.ask("store.playlists.merge", {"source_id": 8, "target_id": 1})
+    world.story.figures["left_pending"] = {"approval_id": pending.approval_id, "url": world.base_url + pending.page}
+    world.check(True, f"It would change {pending.preview['total']} rows, and waits to be read")
+
+
+def show_result(story: Story) -> None:
+    story.headline("Result")
+    held = sum(step.ok for step in story.steps)
+    style = "bold green" if story.ok else "bold red"
+    story.console.print(f"  {held} of {len(story.steps)} steps held. The report is {shown(REPORT)}.", style=style)
+
+
+def serve(story: Story, world: World) -> None:
+    """Keep everything running until the reader has seen enough."""
+    story.headline("Your turn")
+    left = story.figures.get("left_pending", {}).get("url")
+    people = ", ".join(f"{name} / {world.accounts[name]['password']}" for name in ("approver", "admin", "viewer"))
+    story.say(f"Log in as one of: {people}")
+    if left:
+        story.say("A request waits for you to read, and to approve or reject:")
+        story.console.print(f"  {left}", style="bold cyan", soft_wrap=True)
+    story.say(f"The agent's token for the API at {world.base_url}/api/apcore/: {world.accounts['agent']['token']}")
+    story.say("Ctrl-C ends the web server and the worker.")
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        story.console.print()
+
+
+def end(console: Console, supervisor: Supervisor) -> None:
+    """End the children; a second Ctrl-C must not leave them behind."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    if supervisor.children:
+        console.print("  Ending the web server and the worker.", style="dim")
+        supervisor.stop()
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())
