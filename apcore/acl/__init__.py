@@ -1,0 +1,9 @@
+"""Who may call what (§6)."""
+
+from apcore.acl.acl import ACL
+from apcore.acl.audit import AuditSettings
+from apcore.acl.conditions import ConditionHandler
+from apcore.acl.policy import ACLDecision, Policy
+from apcore.acl.rules import ACLRule, Effect
+
+__all__ = ["ACL", "ACLDecision", "ACLRule", "AuditSettings", "ConditionHandler", "Effect", "Policy"]

@@ -1,0 +1,114 @@
+"""The access control list of an executor (§6)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from apcore.acl.audit import AuditLog, AuditSettings
+from apcore.acl.conditions import BUILT_IN, ConditionHandler, Handlers
+from apcore.acl.loading import read_acl
+from apcore.acl.policy import ACLDecision, Policy
+from apcore.acl.rules import ACLRule, Effect
+from apcore.context import Context
+from apcore.errors import ACLRuleError
+
+AsyncConditionHandler = Callable[[Any, Context], Awaitable[bool]]
+
+
+class ACL:
+    """Who may call what: the first matching rule decides, else the default effect (§6.3).
+
+    The rules are an immutable `Policy` that is replaced as a whole, so a check takes no lock and sees one policy.
+    Raises ACLRuleError for rules that are malformed or use a condition that is not registered.
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[ACLRule | Mapping[str, Any]] = (),
+        default_effect: Effect = "deny",
+        *,
+        conditions: Mapping[str, ConditionHandler] | None = None,
+        audit: AuditSettings | None = None,
+    ) -> None:
+        self._handlers: dict[str, Handlers] = {}
+        for name, handler in (conditions or {}).items():
+            self._handlers[name] = _handlers(name, handler, None)
+        self._audit = AuditLog(audit or AuditSettings())
+        self._policy = self._compiled(rules, default_effect)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        default_effect: Effect = "deny",
+        conditions: Mapping[str, ConditionHandler] | None = None,
+    ) -> Self:
+        """Read an ACL file, or a directory of them; `default_effect` counts if they give none (§6.1).
+
+        Raises ACLRuleError naming file, rule and field.
+        """
+        file = read_acl(path)
+        return cls(file.rules, file.default_effect or default_effect, conditions=conditions, audit=file.audit)
+
+    @property
+    def policy(self) -> Policy:
+        """The rules that count now. A subclass may refresh them here, with `replace()`, from where it keeps them."""
+        return self._policy
+
+    @property
+    def has_async_conditions(self) -> bool:
+        """Whether a rule needs `evaluate_async()` to be told."""
+        return self.policy.has_async_conditions
+
+    def check(self, caller_id: str | None, target_id: str, context: Context | None = None) -> bool:
+        """Whether the caller may call the target; None is a call from outside (§12.2)."""
+        return self.evaluate(caller_id, target_id, context).allowed
+
+    def evaluate(self, caller_id: str | None, target_id: str, context: Context | None = None) -> ACLDecision:
+        """The decision with the rule that made it. Async conditions cannot be told here and count as not fulfilled."""
+        decision = self.policy.first_match(caller_id, target_id, context)
+        self._audit.record(decision, caller_id, target_id, context)
+        return decision
+
+    async def evaluate_async(
+        self, caller_id: str | None, target_id: str, context: Context | None = None
+    ) -> ACLDecision:
+        """As `evaluate()`, awaiting async conditions."""
+        decision = await self.policy.first_match_async(caller_id, target_id, context)
+        self._audit.record(decision, caller_id, target_id, context)
+        return decision
+
+    def replace(self, rules: Iterable[ACLRule | Mapping[str, Any]], default_effect: Effect | None = None) -> None:
+        """Put new rules in force, in one step. Raises ACLRuleError; then the old ones stay."""
+        self._policy = self._compiled(rules, default_effect or self._policy.default_effect)
+
+    def register_condition(
+        self, name: str, handler: ConditionHandler, *, async_handler: AsyncConditionHandler | None = None
+    ) -> None:
+        """Add a condition to the vocabulary of this ACL's rules; `handler(value, context)` returns a bool.
+
+        An async `handler` works in async checks only, unless a sync one comes with it as `async_handler`'s partner.
+        A handler that fails or returns anything but a bool leaves the condition untold: an allow rule then does not
+        match, a deny rule denies. Raises ACLRuleError for a name that is taken by the protocol.
+        """
+        self._handlers = {**self._handlers, name: _handlers(name, handler, async_handler)}
+        self._policy = self._compiled(self._policy.rules, self._policy.default_effect)
+
+    def _compiled(self, rules: Iterable[ACLRule | Mapping[str, Any]], default_effect: Effect) -> Policy:
+        read = [
+            rule if isinstance(rule, ACLRule) else ACLRule.from_dict(rule, f"rule {number}")
+            for number, rule in enumerate(rules, 1)
+        ]
+        return Policy(read, default_effect, self._handlers)
+
+
+def _handlers(name: str, handler: ConditionHandler, async_handler: AsyncConditionHandler | None) -> Handlers:
+    if name in BUILT_IN or name.startswith("$"):
+        raise ACLRuleError(f"The condition '{name}' belongs to the protocol", details={"field": f"conditions.{name}"})
+    if async_handler is None and inspect.iscoroutinefunction(handler):
+        return Handlers(None, handler)
+    return Handlers(handler, async_handler)

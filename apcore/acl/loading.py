@@ -1,0 +1,93 @@
+"""Access control lists in YAML files (§6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from apcore.acl.audit import AuditSettings
+from apcore.acl.rules import EFFECTS, ACLRule, Effect
+from apcore.errors import ACLRuleError
+
+_KEYS: Final = frozenset({"$schema", "version", "rules", "default_effect", "audit"})
+_SUFFIXES: Final = frozenset({".yaml", ".yml"})
+
+
+@dataclass(frozen=True, slots=True)
+class ACLFile:
+    """What an ACL file, or a directory of them, says; None where it is silent."""
+
+    rules: tuple[ACLRule, ...]
+    default_effect: Effect | None
+    audit: AuditSettings | None
+
+
+def read_acl(path: str | Path) -> ACLFile:
+    """Read one file, or all YAML files of a directory in the order of their names, joined to one list.
+
+    Raises ACLRuleError, naming file, rule and field, for everything that is not exactly right, and when two files of a
+    directory disagree: an access list that cannot be read must not become an open door.
+    """
+    location = Path(path)
+    if not location.is_dir():
+        return _read_file(location)
+    files = [_read_file(each) for each in sorted(location.iterdir()) if each.suffix in _SUFFIXES]
+    if not files:
+        raise ACLRuleError(f"{location} holds no ACL file", details={"file": str(location)})
+    return ACLFile(
+        rules=tuple(rule for file in files for rule in file.rules),
+        default_effect=_agreed("default_effect", [file.default_effect for file in files], location),
+        audit=_agreed("audit", [file.audit for file in files], location),
+    )
+
+
+def _read_file(path: Path) -> ACLFile:
+    try:
+        data = yaml.load(path.read_text(encoding="utf-8"), _StrictLoader)  # noqa: S506 - it is a SafeLoader
+        return _parse(data)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ACLRuleError(f"{path} cannot be read: {error}", details={"file": str(path)}, cause=error) from error
+    except ACLRuleError as error:
+        raise ACLRuleError(f"{path}: {error.message}", details={**error.details, "file": str(path)}) from error
+
+
+def _parse(data: Any) -> ACLFile:
+    if not isinstance(data, Mapping):
+        raise ACLRuleError("an ACL file is an object with the key 'rules'", details={"field": "rules"})
+    unknown = [str(key) for key in data if key not in _KEYS]
+    if unknown:
+        raise ACLRuleError(f"unknown key '{unknown[0]}'", details={"field": unknown[0]})
+    rules = data.get("rules")
+    if not isinstance(rules, list):
+        raise ACLRuleError("'rules' must be a list", details={"field": "rules"})
+    default_effect = data.get("default_effect")
+    if default_effect not in (None, *EFFECTS):
+        raise ACLRuleError("'default_effect' must be 'allow' or 'deny'", details={"field": "default_effect"})
+    audit = data.get("audit")
+    return ACLFile(
+        rules=tuple(ACLRule.from_dict(rule, f"rule {number}") for number, rule in enumerate(rules, 1)),
+        default_effect=default_effect,
+        audit=None if audit is None else AuditSettings.from_dict(audit),
+    )
+
+
+def _agreed(key: str, values: list[Any], location: Path) -> Any:
+    given = [value for value in values if value is not None]
+    if any(value != given[0] for value in given):
+        raise ACLRuleError(f"the files in {location} disagree about '{key}'", details={"field": key})
+    return given[0] if given else None
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Refuses a key that stands twice in one object, of which YAML would silently keep the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]  # type: ignore[no-untyped-call]
+        twice = [key for position, key in enumerate(keys) if key in keys[:position]]
+        if twice:
+            raise yaml.constructor.ConstructorError(None, None, f"the key {twice[0]!r} stands twice", node.start_mark)
+        return super().construct_mapping(node, deep)

@@ -1,0 +1,52 @@
+"""The hooks that a module has around its life in a registry (§5.6, §5.15.3)."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from apcore.context import Context
+from apcore.errors import ModuleLoadError
+from apcore.modules import ModuleDefinition
+
+logger = logging.getLogger("apcore.registry")
+
+
+def load(definition: ModuleDefinition) -> None:
+    """Call `on_load()`. Raises ModuleLoadError if it fails or is async (§5.15.3)."""
+    hook = getattr(definition.module, "on_load", None)
+    if not callable(hook):
+        return
+    if inspect.iscoroutinefunction(hook):
+        raise ModuleLoadError(
+            f"on_load() of module '{definition.module_id}' is async; nobody would await it",
+            module_id=definition.module_id,
+        )
+    try:
+        hook(*_arguments(hook))
+    except Exception as error:
+        raise ModuleLoadError(
+            f"on_load() of module '{definition.module_id}' raised {type(error).__name__}",
+            module_id=definition.module_id,
+            cause=error,
+        ) from error
+
+
+def unload(definition: ModuleDefinition) -> None:
+    """Call `on_unload()`; a failure is logged, the module goes anyway (§5.15.3)."""
+    hook = getattr(definition.module, "on_unload", None)
+    if not callable(hook):
+        return
+    try:
+        hook()
+    except Exception:
+        logger.exception("on_unload() of module '%s' failed", definition.module_id)
+
+
+def _arguments(hook: Callable[..., Any]) -> tuple[Context, ...]:
+    """Nothing, or a fresh context for a hook that asks for one, as some samples of the protocol do (C-43)."""
+    required = [each for each in inspect.signature(hook).parameters.values() if each.default is each.empty]
+    positional = [each for each in required if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    return (Context.create(),) if positional else ()
