@@ -103,6 +103,7 @@ class Page(HTMLParser):
         if kind == "submit":
             form.buttons.append(Button(value, name, value, attributes.get("formaction") or ""))
         elif kind in {"checkbox", "radio"} and "checked" not in attributes:
-            form.checkboxes[name] = value or "on"
+            if kind == "checkbox":
+                form.checkboxes[name] = value or "on"
         elif name and kind not in {"button", "reset", "image", "file"}:
-            form.fields[name] = value or ("on" if kind == "checkbox" else "")
+            form.fields[name] = value or ("on" if kind in {"checkbox", "radio"} else "")

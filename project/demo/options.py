@@ -1,4 +1,4 @@
-"""What the reader may set: DEMO_SERVE, DEMO_PORT, DEMO_PASSWORD."""
+"""What the reader may set: DEMO_SERVE and DEMO_PORT. (DEMO_PASSWORD is read where the accounts are made.)"""
 
 import os
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 class Options:
     serve: bool
     port: int
-    password: str
 
 
 def read_options() -> Options:
@@ -18,4 +17,4 @@ def read_options() -> Options:
         raise ValueError(f"DEMO_SERVE is 1 (keep serving) or 0 (end after the story), not {serve!r}.")
     if not port.isdecimal() or not 0 < int(port) < 65536:
         raise ValueError(f"DEMO_PORT is a port number, not {port!r}.")
-    return Options(serve == "1", int(port), os.environ.get("DEMO_PASSWORD", ""))
+    return Options(serve == "1", int(port))

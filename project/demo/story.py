@@ -63,7 +63,7 @@ class Story:
         self.steps[-1].checks.append(text)
         self.console.print(Text("  ✓ ", style="bold green").append(text, style="default"))
 
-    def tell(self, title: str, name: str, act: Callable[[], None]) -> None:
+    def tell(self, name: str, title: str, act: Callable[[], None]) -> None:
         """Run one step. Whatever goes wrong in it is shown and recorded, and the story goes on with the next."""
         step = Step(name, title)
         self.steps.append(step)
