@@ -91,9 +91,9 @@ class ACL:
     ) -> None:
         """Add a condition to the vocabulary of this ACL's rules; `handler(value, context)` returns a bool.
 
-        An async `handler` works in async checks only, unless a sync one comes with it as `async_handler`'s partner.
-        A handler that fails or returns anything but a bool leaves the condition untold: an allow rule then does not
-        match, a deny rule denies. Raises ACLRuleError for a name that is taken by the protocol.
+        An async `handler` alone can be told in async checks only; give both to serve both kinds. A handler that fails
+        or returns anything but a bool leaves the condition untold: an allow rule then does not match, a deny rule
+        denies. Raises ACLRuleError for a name that is taken by the protocol.
         """
         self._handlers = {**self._handlers, name: _handlers(name, handler, async_handler)}
         self._policy = self._compiled(self._policy.rules, self._policy.default_effect)

@@ -34,10 +34,10 @@ class AuditSettings:
     include_denied: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.enabled, bool) or not isinstance(self.include_denied, bool):
-            raise ACLRuleError(
-                "audit.enabled and audit.include_denied must be true or false", details={"field": "audit"}
-            )
+        switches: dict[str, object] = {"enabled": self.enabled, "include_denied": self.include_denied}
+        for name, value in switches.items():
+            if not isinstance(value, bool):
+                raise ACLRuleError(f"audit.{name} must be true or false", details={"field": f"audit.{name}"})
         if self.log_level not in _LEVELS:
             raise ACLRuleError(
                 f"audit.log_level must be one of {', '.join(_LEVELS)}", details={"field": "audit.log_level"}

@@ -86,7 +86,7 @@ class _StrictLoader(yaml.SafeLoader):
     """Refuses a key that stands twice in one object, of which YAML would silently keep the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]  # type: ignore[no-untyped-call]
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         twice = [key for position, key in enumerate(keys) if key in keys[:position]]
         if twice:
             raise yaml.constructor.ConstructorError(None, None, f"the key {twice[0]!r} stands twice", node.start_mark)

@@ -31,7 +31,7 @@ class ACLDecision:
 
 @dataclass(frozen=True, slots=True)
 class CompiledRule:
-    """A rule as functions. `untold` is the decision when the conditions cannot be told; None: go on to the next rule."""
+    """A rule as functions; `untold` is the decision when its conditions cannot be told, None to go on."""
 
     callers: Matcher
     targets: Matcher

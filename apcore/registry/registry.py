@@ -112,4 +112,4 @@ class Registry:
         return definition
 
     def _all(self) -> Sequence[ModuleDefinition]:
-        return sorted(tuple(self._definitions.values()), key=lambda definition: definition.module_id)
+        return sorted(self._definitions.values(), key=lambda definition: definition.module_id)
