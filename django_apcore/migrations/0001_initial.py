@@ -92,6 +92,7 @@ class Migration(migrations.Migration):
                 ('module_hash', models.CharField(max_length=64)),
                 ('module_description', models.TextField(blank=True)),
                 ('annotations', django_apcore.models.fields.StorableJSONField(default=dict)),
+                ('compensation', models.TextField(blank=True, help_text="How to undo it, in the module's own words.")),
                 ('caller_id', models.CharField(blank=True, max_length=192, null=True)),
                 ('call_chain', django_apcore.models.fields.StorableJSONField(default=list)),
                 ('identity_id', models.CharField(blank=True, max_length=255)),

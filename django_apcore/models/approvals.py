@@ -71,6 +71,7 @@ class ApprovalRequest(models.Model):
     module_hash = models.CharField(max_length=64)
     module_description = models.TextField(blank=True)
     annotations = StorableJSONField(default=dict)
+    compensation = models.TextField(blank=True, help_text=_("How to undo it, in the module's own words."))
 
     caller_id = models.CharField(max_length=192, null=True, blank=True)
     call_chain = StorableJSONField(default=list)
@@ -147,6 +148,16 @@ class ApprovalRequest(models.Model):
     def is_expired(self) -> bool:
         """Whether the time for this request is over, even if nobody has recorded that yet."""
         return self.expires_at <= timezone.now()
+
+    def has_forbidden_gaps(self, policy: ApprovalPolicy | None) -> bool:
+        """Whether the effect has gaps and no policy allows that. What cannot be previewed at all makes no claim."""
+        if self.effect_complete or self.provenance == self.Provenance.NONE:
+            return False
+        return policy is None or not policy.allow_incomplete
+
+    def is_from(self, identity_type: str | None, identity_id: str | None) -> bool:
+        """Whether this identity asked for the call. Anonymous requests belong to anonymous callers."""
+        return (self.identity_type, self.identity_id) == (identity_type or "", identity_id or "")
 
     @property
     def needs_confirmation(self) -> bool:
