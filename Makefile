@@ -63,7 +63,7 @@ format: env ## let the tools mend what they can
 	$(BIN)/python tools/decision_records.py --write-index
 
 docs: env ## the manual, built into var/site
-	$(BIN)/mkdocs build --strict --quiet --site-dir var/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir var/site
 
 bench: env ## what we measure, with medians
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,64 @@
+"""What a measured preview costs beside the plain operation: both in a transaction that is rolled back (SQLite)."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from django.db import transaction
+from django.db.models import F
+
+from benchmarks.timing import Measurement, Settings, seconds_per_call
+from django_apcore.effects import governed
+from project.store.models import Artist, Track
+
+SIZES = (1, 100, 3000)
+
+
+def update_at_once(rows: int) -> None:
+    Track.objects.filter(pk__in=_first_tracks(rows)).update(unit_price=F("unit_price") + 1)
+
+
+def update_one_by_one(rows: int) -> None:
+    for track in Track.objects.order_by("pk")[:rows]:
+        track.unit_price += 1
+        track.save(update_fields=["unit_price"])
+
+
+def create_at_once(rows: int) -> None:
+    Artist.objects.bulk_create(Artist(name=f"Artist {number}") for number in range(rows))
+
+
+def delete_with_cascade(rows: int) -> None:
+    Track.objects.filter(pk__in=_first_tracks(rows)).delete()
+
+
+OPERATIONS: tuple[Callable[[int], None], ...] = (update_at_once, update_one_by_one, create_at_once, delete_with_cascade)
+
+
+def cases(settings: Settings) -> Iterator[Measurement]:
+    for operation in OPERATIONS:
+        for rows in SIZES:
+            name = f"{operation.__name__.replace('_', ' ')}, {rows} rows"
+            yield Measurement(name, seconds_per_call(lambda o=operation, n=rows: _plain(o, n), settings))
+            measured = seconds_per_call(lambda o=operation, n=rows: _measured(o, n), settings)
+            yield Measurement(f"{name}, measured", measured, compared_with=name)
+
+
+def _plain(operation: Callable[[int], None], rows: int) -> None:
+    with _rolled_back():
+        operation(rows)
+
+
+def _measured(operation: Callable[[int], None], rows: int) -> None:
+    with governed(commit=False):
+        operation(rows)
+
+
+@contextmanager
+def _rolled_back() -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def _first_tracks(rows: int) -> list[int]:
+    return list(Track.objects.order_by("pk").values_list("pk", flat=True)[:rows])

@@ -1,0 +1,76 @@
+"""Fills the tables of the manual that would otherwise repeat the code: `<!-- generated: errors -->` and the like.
+
+MkDocs calls `on_page_markdown` for every page (the hooks entry of mkdocs.yml).
+"""
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from apcore.errors import ModuleError
+from django_apcore import exceptions as _exceptions  # noqa: F401 - its errors belong into the table
+from tests.requirements_report import collect_claims, compare, load_requirements
+
+ROOT = Path(__file__).resolve().parent.parent
+_MARK = re.compile(r"<!-- generated: ([a-z-]+) -->")
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    return _MARK.sub(lambda mark: TABLES[mark[1]](), markdown)
+
+
+def errors() -> str:
+    known = sorted({(each.code, each.http_status, each) for each in _subclasses(ModuleError)}, key=lambda row: row[:2])
+    rows = [(f"`{code}`", str(status), _first_line(inspect.getdoc(error))) for code, status, error in known]
+    return table(("code", "HTTP", "when"), rows)
+
+
+def _subclasses(error: type[ModuleError]) -> Iterator[type[ModuleError]]:
+    for each in error.__subclasses__():
+        if each.__module__.startswith(("apcore.", "django_apcore.")) and "code" in vars(each):
+            yield each
+        yield from _subclasses(each)
+
+
+def settings() -> str:
+    """The fields of ApcoreSettings: name, default, and the text below each."""
+    source = (ROOT / "django_apcore" / "conf.py").read_text(encoding="utf-8")
+    fields = next(node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)).body
+    rows = [
+        (f"`{field.target.id.upper()}`", f"`{ast.unparse(field.value)}`", _one_line(text.value.value))
+        for field, text in zip(fields, fields[1:], strict=False)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and field.value is not None
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+    ]
+    return table(("key", "default", "meaning"), rows)
+
+
+def requirements() -> str:
+    report = compare(load_requirements(), collect_claims())
+    rows = [(area.replace("_", " "), str(covered), str(total)) for area, (covered, total) in report.areas.items()]
+    sums = ("**all**", str(len(report.covered)), str(len(report.covered) + len(report.missing)))
+    return table(("area", "named by a test", "all"), [*rows, sums])
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [tuple(head), *rows]
+    width = len(tuple(head))
+    cells = [" | ".join(cell.replace("|", "\\|") for cell in line) for line in lines]
+    return "\n".join(f"| {line} |" for line in (cells[0], " | ".join(["---"] * width), *cells[1:]))
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").partition("\n")[0]
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+TABLES: dict[str, Callable[[], str]] = {"errors": errors, "settings": settings, "requirements": requirements}
