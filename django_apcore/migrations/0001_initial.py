@@ -302,4 +302,27 @@ class Migration(migrations.Migration):
             model_name='effectchange',
             constraint=models.UniqueConstraint(fields=('request', 'position'), name='apcore_change_position'),
         ),
+        migrations.CreateModel(
+            name='OutboxMessage',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('kind', models.CharField(choices=[('mail', 'mail'), ('task', 'task')], max_length=8)),
+                ('payload_encrypted', models.TextField()),
+                ('idempotency_key', models.CharField(max_length=255, unique=True)),
+                ('position', models.PositiveIntegerField(default=0)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('delivered_at', models.DateTimeField(blank=True, null=True)),
+                ('attempts', models.PositiveIntegerField(default=0)),
+                ('next_attempt_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('last_error', models.TextField(blank=True)),
+                ('approval', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='outbox_messages', to='django_apcore.approvalrequest')),
+            ],
+            options={
+                'verbose_name': 'outbox message',
+                'verbose_name_plural': 'outbox messages',
+                'ordering': ['created_at', 'position'],
+                'default_permissions': ('view',),
+                'indexes': [models.Index(condition=models.Q(('delivered_at__isnull', True)), fields=['next_attempt_at'], name='apcore_outbox_due')],
+            },
+        ),
     ]

@@ -4,6 +4,7 @@ from django_apcore.models.acl import ACLRule, PolicyRevision
 from django_apcore.models.approvals import ApprovalDecision, ApprovalPolicy, ApprovalRequest, EffectChange
 from django_apcore.models.audit import AuditChain, AuditEntry
 from django_apcore.models.idempotency import IdempotentResponse
+from django_apcore.models.outbox import OutboxMessage
 from django_apcore.models.tasks import AsyncTask
 from django_apcore.models.toggles import Toggle
 
@@ -17,6 +18,7 @@ __all__ = [
     "AuditEntry",
     "EffectChange",
     "IdempotentResponse",
+    "OutboxMessage",
     "PolicyRevision",
     "Toggle",
 ]
