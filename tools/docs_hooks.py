@@ -7,6 +7,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def settings() -> str:
     fields = next(node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)).body
     rows = [
         (f"`{field.target.id.upper()}`", f"`{ast.unparse(field.value)}`", _one_line(text.value.value))
-        for field, text in zip(fields, fields[1:], strict=False)
+        for field, text in pairwise(fields)
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)
         and field.value is not None
