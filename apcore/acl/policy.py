@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from apcore.acl.callers import is_system
 from apcore.acl.conditions import Answer, Condition, Handlers, compile_conditions
 from apcore.acl.patterns import EXTERNAL, OPERATORS, Matcher, compile_patterns
 from apcore.acl.rules import EFFECTS, ACLRule, Effect
@@ -101,9 +102,7 @@ class Policy:
         caller = EXTERNAL if caller_id is None else caller_id
         if caller in OPERATORS or target_id in OPERATORS:
             yield _REFUSED
-        identity = None if context is None else context.identity
-        is_system = identity is not None and identity.type == "system"
-        for rule in self._for_system if is_system else self._for_others:
+        for rule in self._for_system if is_system(context) else self._for_others:
             if rule.targets(target_id) and rule.callers(caller):
                 yield rule
 
