@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, Final
+
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def canonical_json(value: Any) -> str:
@@ -12,10 +14,15 @@ def canonical_json(value: Any) -> str:
 
     Raises ``TypeError`` for what JSON cannot express and ``ValueError`` for NaN, infinities and circular structures.
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def content_hash(value: Any) -> str:
     """SHA-256 of the canonical JSON, in hexadecimal; raises as ``canonical_json``."""
+    return text_hash(canonical_json(value))
+
+
+def text_hash(text: str) -> str:
+    """SHA-256 of a text in UTF-8, in hexadecimal."""
     # JSON texts may hold lone surrogates ("\ud800"), which plain UTF-8 refuses
-    return hashlib.sha256(canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,29 @@
+"""Schemas from whatever a module declares them with (§4.1, §5.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from apcore.errors import SchemaParseError
+from apcore.schema.types import describe_types
+
+
+def schema_document(source: Any, *, output: bool = False) -> dict[str, Any]:
+    """The JSON Schema of a pydantic model class, another type (dataclass, TypedDict), a mapping, or None (``{}``).
+
+    A pydantic model describes itself (for the direction that ``output`` tells), a mapping is copied. Raises
+    ``SchemaParseError`` for anything else.
+    """
+    if source is None:
+        return {}
+    if isinstance(source, Mapping):
+        return deepcopy(dict(source))
+    if isinstance(source, type) and hasattr(source, "model_json_schema"):
+        document: dict[str, Any] = source.model_json_schema(mode="serialization" if output else "validation")
+        return document
+    if isinstance(source, type):
+        described, definitions = describe_types({source.__name__: source}, output=output)
+        return described[source.__name__].schema | definitions
+    raise SchemaParseError(f"A schema is a model class or a mapping, not {type(source).__name__}")

@@ -1,0 +1,133 @@
+"""The annotations of a function as types (§5.11.4)."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, get_args
+
+from apcore.errors import FuncMissingReturnTypeError, FuncMissingTypeHintError, InvalidInputError
+
+_CONTEXT_ROOM: Final = "apcore.context"
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterHint:
+    """A parameter that becomes an input: its type, and its default (``inspect.Parameter.empty`` if it has none)."""
+
+    name: str
+    annotation: Any
+    default: Any
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionHints:
+    """What a signature says; ``further`` is the type of ``**options: T``, or ``inspect.Parameter.empty``."""
+
+    name: str
+    parameters: tuple[ParameterHint, ...]
+    further: Any
+    context_parameter: str | None
+    returns: Any
+
+
+def read_hints(function: Callable[..., Any]) -> FunctionHints:
+    """Resolves what the signature says; ``self``, ``cls`` and the context are no inputs.
+
+    Raises ``FuncMissingTypeHintError``, ``FuncMissingReturnTypeError``, and ``InvalidInputError`` for parameters that
+    cannot be given by name.
+    """
+    name = _name_of(function)
+    signature = inspect.signature(function)
+    hints = _resolved(function)
+    context_parameter: str | None = None
+    further: Any = inspect.Parameter.empty
+    parameters: list[ParameterHint] = []
+    for index, parameter in enumerate(signature.parameters.values()):
+        if index == 0 and parameter.name in {"self", "cls"} and parameter.name not in hints:
+            continue
+        annotation = _annotation_of(parameter, hints, name)
+        if _is_context(annotation):
+            context_parameter = parameter.name
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            further = annotation
+        else:
+            parameters.append(ParameterHint(parameter.name, annotation, parameter.default))
+    return FunctionHints(name, tuple(parameters), further, context_parameter, _return_type(hints, name))
+
+
+def _annotation_of(parameter: inspect.Parameter, hints: Mapping[str, Any], function_name: str) -> Any:
+    where = f"Parameter '{parameter.name}' of '{function_name}'"
+    details = {"function": function_name, "parameter": parameter.name}
+    if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL}:
+        raise InvalidInputError(f"{where} cannot be given by name", details=details)
+    annotation = hints.get(parameter.name, parameter.empty)
+    if annotation is parameter.empty:
+        raise FuncMissingTypeHintError(f"{where} has no type annotation", details=details)
+    if isinstance(annotation, str) and not _names_context(annotation):
+        raise FuncMissingTypeHintError(f"{where}: the annotation '{annotation}' cannot be resolved", details=details)
+    return annotation
+
+
+def _return_type(hints: Mapping[str, Any], function_name: str) -> Any:
+    details = {"function": function_name}
+    if "return" not in hints:
+        raise FuncMissingReturnTypeError(f"'{function_name}' has no return annotation", details=details)
+    returns = hints["return"]
+    if isinstance(returns, str):
+        raise FuncMissingReturnTypeError(
+            f"The return annotation '{returns}' of '{function_name}' cannot be resolved", details=details
+        )
+    return returns
+
+
+def _resolved(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations as types; one that cannot be resolved stays the text that it is."""
+    owner = _annotated(function)
+    try:
+        return typing.get_type_hints(owner, include_extras=True)
+    except NameError:
+        # Often one name is imported for type checkers only: the others need not suffer.
+        return {name: _resolved_alone(owner, name, hint) for name, hint in inspect.get_annotations(owner).items()}
+
+
+def _resolved_alone(owner: Any, name: str, hint: Any) -> Any:
+    namespace = getattr(inspect.unwrap(owner), "__globals__", {})
+    stand_in = type("Annotations", (), {"__annotations__": {name: hint}})
+    try:
+        return typing.get_type_hints(stand_in, globalns=namespace, include_extras=True)[name]
+    except NameError:
+        return hint
+
+
+def _annotated(function: Callable[..., Any]) -> Any:
+    while isinstance(function, functools.partial):
+        function = function.func
+    if inspect.isroutine(function) or inspect.isclass(function):
+        return function
+    return type(function).__call__
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return getattr(_annotated(function), "__qualname__", repr(function))
+
+
+def _is_context(annotation: Any) -> bool:
+    """Whether the type is the Context, or that or None; known by name, because schemas lie below contexts."""
+    if isinstance(annotation, str):
+        return _names_context(annotation)
+    candidates = [annotation, *get_args(annotation)]
+    return any(
+        base.__name__ == "Context" and base.__module__.startswith(_CONTEXT_ROOM)
+        for candidate in candidates
+        if isinstance(candidate, type)
+        for base in candidate.__mro__
+    )
+
+
+def _names_context(annotation: str) -> bool:
+    return re.search(r"\bContext\b", annotation) is not None

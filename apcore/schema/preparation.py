@@ -1,0 +1,111 @@
+"""A schema as the validators read it: what the protocol says on top of JSON Schema, said in JSON Schema.
+
+``nullable`` accepts null (§5.11.5), the empty schema is any object (§4.15), and in strict input schemas an object with
+declared properties takes no others (§4.9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from apcore.schema.formats import FORMATS
+from apcore.schema.refs import local_pointer, resolve_pointer
+from apcore.schema.walk import IN_PLACE_KEYWORDS, Subschema, subschemas, with_subschemas
+
+# Where a subschema describes a value of its own; under every other keyword it describes a value together with others.
+_VALUE_KEYWORDS: Final = frozenset(
+    {"additionalProperties", "contains", "items", "patternProperties", "prefixItems", "properties", "unevaluatedItems"}
+)
+_DECLARING_KEYWORDS: Final = frozenset({"properties", "patternProperties"})
+_CLOSING_KEYWORDS: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
+_SPEAKING_KEYWORDS: Final = IN_PLACE_KEYWORDS | {"$ref", "$dynamicRef"}
+_PASSING_KEYWORDS: Final = frozenset({"$ref", "anyOf", "oneOf"})
+_NULL_REFUSING_KEYWORDS: Final = _SPEAKING_KEYWORDS - {"dependentSchemas"} | {"const"}
+
+
+def prepare(document: Mapping[str, Any], *, strict_inputs: bool) -> dict[str, Any]:
+    """The document for the validators; the original is not changed."""
+    if not document:
+        return {"type": "object"}
+    closable = _closable_targets(document) if strict_inputs else {}
+    prepared: dict[str, Any] = _rewrite(document, "", strict_inputs, closable)
+    # The dialect is always Draft 2020-12, whatever name a schema file gives its own.
+    prepared.pop("$schema", None)
+    return prepared
+
+
+def _rewrite(schema: Any, pointer: str, own_value: bool, closable: Mapping[str, bool]) -> Any:
+    if not isinstance(schema, Mapping):
+        return schema
+    alone = closable.get(pointer, own_value)
+    strict = bool(closable)
+
+    def rewrite_inner(inner: Subschema) -> Any:
+        return _rewrite(inner.schema, pointer + inner.pointer, strict and _is_alone(inner, schema, alone), closable)
+
+    rewritten = with_subschemas(schema, rewrite_inner)
+    if rewritten.get("format") not in FORMATS:
+        rewritten.pop("format", None)
+    if alone:
+        _close(rewritten)
+    if rewritten.pop("nullable", False) is True:
+        _accept_null(rewritten)
+    return rewritten
+
+
+def _is_alone(inner: Subschema, outer: Mapping[str, Any], outer_alone: bool) -> bool:
+    """Whether nothing but ``inner`` describes the object that it describes, so that it may be closed."""
+    if inner.keyword in _VALUE_KEYWORDS:
+        return True
+    return inner.keyword in _PASSING_KEYWORDS and outer_alone and _only_passes_on(outer)
+
+
+def _only_passes_on(schema: Mapping[str, Any]) -> bool:
+    speaking = (_SPEAKING_KEYWORDS | _DECLARING_KEYWORDS | _CLOSING_KEYWORDS) & schema.keys()
+    return len(speaking) == 1 and speaking <= _PASSING_KEYWORDS
+
+
+def _close(schema: dict[str, Any]) -> None:
+    if not _DECLARING_KEYWORDS & schema.keys() or _CLOSING_KEYWORDS & schema.keys():
+        return
+    composed = bool(_SPEAKING_KEYWORDS & schema.keys())
+    schema["unevaluatedProperties" if composed else "additionalProperties"] = False
+
+
+def _accept_null(schema: dict[str, Any]) -> None:
+    kind = schema.get("type")
+    if kind is not None:
+        kinds = kind if isinstance(kind, list) else [kind]
+        schema["type"] = kinds if "null" in kinds else [*kinds, "null"]
+    if "enum" in schema and None not in schema["enum"]:
+        schema["enum"] = [*schema["enum"], None]
+    refusing = {keyword: schema.pop(keyword) for keyword in _NULL_REFUSING_KEYWORDS & schema.keys()}
+    if refusing:
+        schema["if"] = {"not": {"type": "null"}}
+        schema["then"] = refusing
+
+
+def _closable_targets(document: Mapping[str, Any]) -> dict[str, bool]:
+    """For the root and each target of a reference, whether every use of it is alone: only then may it be closed."""
+    alone = {"": True}
+    waiting = [""]
+    while waiting:
+        pointer = waiting.pop()
+        for target, uses_alone in _references_in(resolve_pointer(document, pointer), alone[pointer]):
+            known = alone.get(target)
+            if known is None or (known and not uses_alone):
+                alone[target] = uses_alone
+                waiting.append(target)
+    return alone
+
+
+def _references_in(schema: Any, alone: bool) -> list[tuple[str, bool]]:
+    if not isinstance(schema, Mapping):
+        return []
+    target = local_pointer(schema)
+    found = [] if target is None else [(target, alone and _only_passes_on(schema))]
+    for inner in subschemas(schema):
+        if inner.keyword not in {"$defs", "definitions"}:
+            found += _references_in(inner.schema, _is_alone(inner, schema, alone))
+    return found

@@ -1,0 +1,126 @@
+"""The types that pydantic describes and converts: models, dataclasses, dates, enums, constraints.
+
+Loaded by ``apcore.schema.types`` when the first such type is met, and by nobody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, get_args
+
+import annotated_types
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUndefinedAnnotation
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_python
+
+from apcore.errors import ModuleExecuteError, SchemaParseError, SchemaValidationError
+from apcore.schema.types import TypeDescription, is_annotated, plain_schema
+from apcore.schema.violations import pointer_to
+
+# Metadata that JSON Schema expresses completely: a value that fits the schema needs no second look.
+_CONSTRAINTS: Final = (
+    annotated_types.Ge,
+    annotated_types.Gt,
+    annotated_types.Le,
+    annotated_types.Lt,
+    annotated_types.MaxLen,
+    annotated_types.MinLen,
+    annotated_types.MultipleOf,
+)
+
+
+class _Generator(GenerateJsonSchema):
+    """Schemas in the shape of §5.11.5: ``nullable`` for optional values, no titles made from field names."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        inner = self.generate_inner(schema["schema"])
+        return inner if inner.get("type") == "null" else {**inner, "nullable": True}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def describe(annotations: Mapping[str, Any], *, output: bool) -> tuple[dict[str, TypeDescription], dict[str, Any]]:
+    """As ``apcore.schema.types.describe_types``, for any type that pydantic knows."""
+    mode: JsonSchemaMode = "serialization" if output else "validation"
+    adapters = {name: _adapter(name, annotation) for name, annotation in annotations.items()}
+    try:
+        schemas, shared = TypeAdapter.json_schemas(
+            [(name, mode, adapter) for name, adapter in adapters.items()], schema_generator=_Generator
+        )
+    except PydanticInvalidForJsonSchema as error:
+        raise SchemaParseError(f"A type has no JSON Schema: {error.message}") from error
+    descriptions = {
+        name: TypeDescription(
+            schemas[name, mode],
+            load=None if _is_constraint_on_plain(annotation) else _loader(adapters[name]),
+            dump=None if _is_constraint_on_plain(annotation) else _dumper(adapters[name]),
+        )
+        for name, annotation in annotations.items()
+    }
+    return descriptions, shared
+
+
+def to_json(value: Any) -> Any:
+    """The value as JSON data; raises ``SchemaParseError`` if it has no such form."""
+    try:
+        return to_jsonable_python(value)
+    except PydanticSerializationError as error:
+        raise SchemaParseError(f"A default of type {type(value).__name__} has no JSON form") from error
+
+
+def _adapter(name: str, annotation: Any) -> TypeAdapter[Any]:
+    try:
+        return TypeAdapter(annotation)
+    except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
+        raise SchemaParseError(
+            f"The type of '{name}' has no JSON Schema", details={"name": name}, cause=error
+        ) from error
+
+
+def _is_constraint_on_plain(annotation: Any) -> bool:
+    if not is_annotated(annotation):
+        return False
+    base, *metadata = get_args(annotation)
+    return plain_schema(base) is not None and all(_is_constraint(each) for each in metadata)
+
+
+def _is_constraint(metadata: Any) -> bool:
+    if isinstance(metadata, FieldInfo):
+        return all(_is_constraint(each) for each in metadata.metadata)
+    if isinstance(metadata, (str, *_CONSTRAINTS)):
+        return True
+    # pydantic's own class for Field(pattern=…) is private; its content tells what it is
+    return set(getattr(metadata, "__dict__", {"?": None})) <= {"pattern"}
+
+
+def _loader(adapter: TypeAdapter[Any]) -> Callable[[str, Any], Any]:
+    def load(name: str, value: Any) -> Any:
+        try:
+            return adapter.validate_python(value)
+        except ValidationError as error:
+            raise _refusal(name, error) from error
+
+    return load
+
+
+def _dumper(adapter: TypeAdapter[Any]) -> Callable[[Any], Any]:
+    def dump(value: Any) -> Any:
+        try:
+            return adapter.dump_python(value, mode="json", by_alias=True, warnings=False)
+        except PydanticSerializationError as error:
+            raise ModuleExecuteError(f"Return value cannot be expressed in JSON ({type(value).__name__})") from error
+
+    return dump
+
+
+def _refusal(name: str, error: ValidationError) -> SchemaValidationError:
+    violations = [
+        {"path": pointer_to([name, *each["loc"]]), "message": each["msg"], "constraint": each["type"]}
+        for each in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+    return SchemaValidationError(
+        f"{violations[0]['path']} {violations[0]['message']}", errors=violations, user_fixable=True
+    )

@@ -1,0 +1,96 @@
+"""Which parts of a value its schema marks as sensitive (§4.3, §10.6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from apcore.errors import SchemaNotFoundError
+from apcore.schema.refs import local_pointer, resolve_pointer
+from apcore.schema.walk import IN_PLACE_KEYWORDS, subschemas
+
+REDACTED_VALUE: Final = "***REDACTED***"
+
+_ELEMENT_KEYWORDS: Final = ("items", "contains", "unevaluatedItems")
+
+
+def mask_sensitive(value: Any, document: Mapping[str, Any]) -> Any:
+    """The value with ``***REDACTED***`` in place of everything that the schema marks; null stays null.
+
+    A mark is ``x-sensitive: true`` or ``format: password``, in the schema itself or in any part of it that may apply:
+    behind references, in branches and conditions, in items. Only what changes is copied.
+    """
+    return _mask(value, [document], document)
+
+
+def _mask(value: Any, schemas: Sequence[Any], document: Mapping[str, Any]) -> Any:
+    if value is None or not schemas:
+        return value
+    applying = list(_applying(schemas, document))
+    if any(_is_marked(schema) for schema in applying):
+        return REDACTED_VALUE
+    if isinstance(value, dict):
+        masked = {name: _mask(each, _field_schemas(applying, name), document) for name, each in value.items()}
+        return value if all(masked[name] is value[name] for name in value) else masked
+    if isinstance(value, (list, tuple)):
+        elements = [_mask(each, _element_schemas(applying, index), document) for index, each in enumerate(value)]
+        return value if all(new is old for new, old in zip(elements, value, strict=True)) else elements
+    return value
+
+
+def _is_marked(schema: Mapping[str, Any]) -> bool:
+    return schema.get("x-sensitive") is True or schema.get("format") == "password"
+
+
+def _applying(schemas: Sequence[Any], document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The schemas and everything that they say about the same value."""
+    waiting = [schema for schema in schemas if isinstance(schema, Mapping)]
+    seen: set[int] = set()
+    while waiting:
+        schema = waiting.pop()
+        if id(schema) in seen:
+            continue
+        seen.add(id(schema))
+        yield schema
+        said_in_place = [each.schema for each in subschemas(schema) if each.keyword in IN_PLACE_KEYWORDS]
+        waiting += [each for each in (*said_in_place, _target(schema, document)) if isinstance(each, Mapping)]
+
+
+def _target(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Any:
+    pointer = local_pointer(schema)
+    if pointer is None:
+        return None
+    try:
+        return resolve_pointer(document, pointer)
+    except SchemaNotFoundError:  # masking is no place to judge the schema
+        return None
+
+
+def _field_schemas(applying: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
+    found: list[Any] = []
+    for schema in applying:
+        properties = schema.get("properties") or {}
+        if name in properties:
+            found.append(properties[name])
+        else:
+            found.append(schema.get("additionalProperties"))
+            found.append(schema.get("unevaluatedProperties"))
+        found += [each for pattern, each in (schema.get("patternProperties") or {}).items() if _matches(pattern, name)]
+    return found
+
+
+def _element_schemas(applying: Sequence[Mapping[str, Any]], index: int) -> list[Any]:
+    found: list[Any] = []
+    for schema in applying:
+        first = schema.get("prefixItems") or []
+        found += first[index : index + 1]
+        found += [schema.get(keyword) for keyword in _ELEMENT_KEYWORDS]
+    return found
+
+
+def _matches(pattern: str, name: str) -> bool:
+    try:
+        return re.search(pattern, str(name)) is not None
+    except re.error:  # a dialect that Python does not read: rather mask too much
+        return True

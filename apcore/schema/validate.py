@@ -1,0 +1,142 @@
+"""Validation of values (§4.2, §4.14): jsonschema-rs says yes, jsonschema explains every no."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+import jsonschema_rs
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.protocols import Validator
+from jsonschema.validators import extend
+from referencing.jsonschema import EMPTY_REGISTRY
+
+from apcore.errors import SchemaNotFoundError, SchemaParseError, SchemaValidationError
+from apcore.schema.canonical import canonical_json, text_hash
+from apcore.schema.formats import FORMATS
+from apcore.schema.preparation import prepare
+from apcore.schema.refs import check_references
+from apcore.schema.violations import describe_violations, pointer_to
+
+_CACHED_SCHEMAS: Final = 2048
+
+# Python's tuples are arrays for both validators.
+_Reference: Final[type[Validator]] = extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
+        "array", lambda _checker, value: isinstance(value, (list, tuple))
+    ),
+)
+
+
+class CompiledSchema:
+    """A schema that is ready to validate; immutable, and shared by all who compile equal documents."""
+
+    def __init__(self, document: Mapping[str, Any], content_hash: str, prepared: dict[str, Any]) -> None:
+        self.document = document
+        self.content_hash = content_hash
+        self._prepared = prepared
+        self._engine = _build_engine(prepared)
+        self._accepts = self._engine.is_valid
+
+    def validate(self, value: Any) -> None:
+        """Raises ``SchemaValidationError`` with every violation (§4.14); nothing in it repeats a sensitive value."""
+        try:
+            if self._accepts(value):
+                return
+        except ValueError:  # a value that JSON cannot hold
+            pass
+        raise self._refusal_of(value)
+
+    def is_valid(self, value: Any) -> bool:
+        """Whether the value fits."""
+        try:
+            return self._accepts(value)
+        except ValueError:
+            return False
+
+    @cached_property
+    def _reference(self) -> Validator:
+        # the empty registry knows the meta-schemas and fetches nothing
+        return _Reference(self._prepared, registry=EMPTY_REGISTRY, format_checker=_format_checker())
+
+    def _refusal_of(self, value: Any) -> SchemaValidationError:
+        violations = self._explained(value) or self._reported(value)
+        first = violations[0]
+        others = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
+        message = f"{first['path'] or 'The value'} {first['message']}{others}"
+        return SchemaValidationError(message, errors=violations, user_fixable=True)
+
+    def _explained(self, value: Any) -> list[dict[str, Any]]:
+        try:
+            return describe_violations(self._reference.iter_errors(value), value, self.document)
+        except re.error:  # a pattern in the dialect of JSON Schema that Python does not read
+            return []
+
+    def _reported(self, value: Any) -> list[dict[str, Any]]:
+        """What the fast validator says, for what the reference lets pass: a line break before "$", for example."""
+        try:
+            return [_in_short(error) for error in self._engine.iter_errors(value)]
+        except ValueError:
+            return [{"path": "", "message": "cannot be expressed in JSON", "constraint": "type"}]
+
+
+def compile_schema(document: Mapping[str, Any], *, strict_inputs: bool = False) -> CompiledSchema:
+    """The validator for a document; equal documents share one.
+
+    ``nullable: true`` accepts null, ``{}`` is any object. With ``strict_inputs`` an object that declares properties and
+    says nothing about others takes no others (§4.9); explicit ``additionalProperties`` stay as they are. Raises
+    ``SchemaParseError``, ``SchemaNotFoundError`` (a reference without target) and ``SchemaCircularRefError``.
+    """
+    try:
+        text = canonical_json(document)
+    except (TypeError, ValueError) as error:
+        raise SchemaParseError("The schema holds something that JSON cannot express", cause=error) from error
+    return _compile(text, strict_inputs)
+
+
+def check_schema(document: Mapping[str, Any]) -> None:
+    """Raises as ``compile_schema`` if the document is not a usable schema of Draft 2020-12."""
+    compile_schema(document)
+
+
+# A cache of immutable values by their content, so that sharing it between applications changes nothing.
+@lru_cache(maxsize=_CACHED_SCHEMAS)
+def _compile(text: str, strict_inputs: bool) -> CompiledSchema:
+    document = json.loads(text)
+    if not isinstance(document, dict):
+        raise SchemaParseError("A schema is an object")
+    check_references(document)
+    return CompiledSchema(document, text_hash(text), prepare(document, strict_inputs=strict_inputs))
+
+
+def _build_engine(prepared: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
+    try:
+        # offline: a reference must never make this process fetch anything
+        return jsonschema_rs.Draft202012Validator(prepared, formats=dict(FORMATS), validate_formats=True, offline=True)
+    except jsonschema_rs.ValidationError as error:
+        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
+            raise SchemaNotFoundError(f"The schema refers to something unknown: {error.message}") from error
+        place = pointer_to(error.instance_path)
+        raise SchemaParseError(
+            f"Not a JSON Schema: {error.message}" + (f" (at '{place}')" if place else ""), details={"path": place}
+        ) from error
+
+
+def _in_short(error: jsonschema_rs.ValidationError) -> dict[str, Any]:
+    constraint = str(error.kind.name)
+    return {
+        "path": pointer_to(error.instance_path),
+        "message": f"does not satisfy '{constraint}'",
+        "constraint": constraint,
+    }
+
+
+def _format_checker() -> FormatChecker:
+    checker = FormatChecker(formats=())
+    for name, is_valid in FORMATS.items():
+        checker.checks(name)(lambda value, is_valid=is_valid: not isinstance(value, str) or is_valid(value))
+    return checker
