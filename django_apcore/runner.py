@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError, connections, transaction
 from apcore.approval import ApprovalResult, EffectDriftError
 from apcore.context import Context
 from apcore.effects import EffectRecord
-from apcore.errors import ApprovalDeniedError, ApprovalPendingError, PipelineStepError, propagate_error
+from apcore.errors import ApprovalPendingError, PipelineStepError, propagate_error
 from apcore.execution import AsyncRunner, SyncRunner, drive
 from apcore.execution.deadlines import Deadlines
 from apcore.pipeline import Body, Invocation
@@ -70,7 +70,7 @@ class DjangoSyncRunner(SyncRunner):
             await self._commit(invocation, body, grant, stored_id)
         except Exception as error:
             original = error.original if isinstance(error, PipelineStepError) else error
-            if isinstance(original, EffectDriftError):
+            if isinstance(original, EffectDriftError) and stored_id is not None:
                 raise _superseding(invocation, stored_id, original.effect) from None
             if stored_id is not None and not isinstance(original, (ApprovalConflict, OperationalError, InterfaceError)):
                 fail(stored_id, propagate_error(original, invocation.definition.module_id, invocation.context))
@@ -148,14 +148,8 @@ def _stored_id(grant: ApprovalResult) -> str | None:
     return grant.approval_id if (grant.metadata or {}).get("stored") else None
 
 
-def _superseding(
-    invocation: Invocation, stored_id: str | None, effect: EffectRecord
-) -> ApprovalPendingError | ApprovalDeniedError:
+def _superseding(invocation: Invocation, stored_id: str, effect: EffectRecord) -> ApprovalPendingError:
     """The error that tells the caller: not this effect; here is the request that waits for a new decision."""
-    if stored_id is None:
-        return ApprovalDeniedError(
-            invocation.grant, "The effect changed between approval and commit; nothing was committed"
-        )
     successor = supersede(stored_id, request=invocation.approval_request(effect), effect=effect, reason="drift")
     result = ApprovalResult(
         "pending", approval_id=str(successor.pk), reason="The effect is not the approved one any more"
@@ -183,15 +177,10 @@ def _atomic_everywhere() -> Iterator[None]:
 @contextmanager
 def _statement_timeout(deadline: float | None) -> Iterator[None]:
     """Limit statements of open PostgreSQL transactions to the time that is left, and put the old limit back."""
-    limited = (
-        []
-        if deadline is None
-        else [each for each in connections.all(initialized_only=True) if _is_in_transaction(each)]
-    )
-    if not limited:
+    limited = [each for each in connections.all(initialized_only=True) if _is_in_transaction(each)]
+    if deadline is None or not limited:
         yield
         return
-    assert deadline is not None
     milliseconds = max(1, int((deadline - monotonic()) * 1000))
     previous = [(each, _swap_statement_timeout(each, f"{milliseconds}ms")) for each in limited]
     try:
@@ -207,11 +196,10 @@ def _is_in_transaction(connection: Any) -> bool:
 
 
 def _swap_statement_timeout(connection: Any, limit: str) -> str:
-    """Set the limit for this transaction and return the one before; through the driver, since it is no work of a module."""
+    """Set the limit for this transaction and return the one before; through the driver: no module did this."""
+    swap = "SELECT current_setting('statement_timeout'), set_config('statement_timeout', %s, true)"
     with connection.connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT current_setting('statement_timeout'), set_config('statement_timeout', %s, true)", [limit]
-        )
+        cursor.execute(swap, [limit])
         return str(cursor.fetchone()[0])
 
 

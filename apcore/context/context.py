@@ -153,11 +153,7 @@ class Context:
             "caller_id": self.caller_id,
             "call_chain": list(self.call_chain),
             "identity": self.identity.to_dict() if self.identity else None,
-            "data": {
-                key: value
-                for key, value in self.data.items()
-                if not key.startswith(_PRIVATE_KEY_PREFIX) and _is_json(value)
-            },
+            "data": {key: value for key, value in self.data.items() if _travels(key, value)},
         }
 
     @classmethod
@@ -181,9 +177,12 @@ class Context:
         return f"Context(trace_id={self.trace_id!r}, call_chain={self.call_chain!r}, identity={self.identity!r})"
 
 
-def _is_json(value: Any) -> bool:
+def _travels(key: str, value: Any) -> bool:
+    if key.startswith(_PRIVATE_KEY_PREFIX):
+        return False
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
+        logger.warning("context.data[%r] is no JSON value and stays behind", key)
         return False
     return True

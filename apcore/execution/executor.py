@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 from apcore.acl import ACL
-from apcore.approval import ApprovalHandler
+from apcore.approval import ApprovalHandler, EffectDriftError
 from apcore.context import Context
-from apcore.errors import ModuleError, PipelineStepError, propagate_error
+from apcore.errors import ApprovalDeniedError, ModuleError, PipelineStepError, propagate_error
 from apcore.execution.deadlines import Deadlines
 from apcore.execution.measurement import EffectMeter
 from apcore.execution.preflight import Preflight, PreflightResult
@@ -38,6 +38,8 @@ from apcore.registry import Registry
 from apcore.toggles import Toggles
 
 logger = logging.getLogger("apcore.execution")
+
+_LOGGED_FRAMES = 10
 
 RunUntil = Callable[[PipelineState], bool]
 RunnerFactory = Callable[[Deadlines], Runner]
@@ -177,6 +179,8 @@ class Executor:
         context = getattr(state, "context", None)
         if context is None:
             _raise(original, failure.step)
+        if isinstance(original, EffectDriftError):
+            original = ApprovalDeniedError(state.grant, "The effect is not the approved one; nothing was committed")
         if not isinstance(original, ModuleError):
             _log_unexpected(original, state.module_id, context)
         error = propagate_error(original, state.module_id, context)
@@ -200,6 +204,7 @@ def _raise(error: BaseException, step: str) -> NoReturn:
 
 
 def _log_unexpected(error: BaseException, module_id: str, context: Context) -> None:
-    """Where it happened and what kind it was; not its text, which may hold secrets (§8.3)."""
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    logger.error("Module %s failed: %s, trace %s\n%s", module_id, type(error).__name__, context.trace_id, frames)
+    """Where it happened and what kind it was; neither its text nor source lines, which may hold secrets (§8.3)."""
+    frames = traceback.extract_tb(error.__traceback__, limit=-_LOGGED_FRAMES)
+    places = "".join(f"\n  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
+    logger.error("Module %s failed: %s, trace %s%s", module_id, type(error).__name__, context.trace_id, places)

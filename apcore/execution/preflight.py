@@ -9,6 +9,7 @@ from typing import Any
 from apcore.effects import EffectRecord
 from apcore.errors import ModuleError, PipelineStepError, propagate_error
 from apcore.execution.measurement import EffectMeter
+from apcore.ids import validate_canonical_id
 from apcore.modules.change import Change
 from apcore.pipeline import PipelineState, Strategy
 
@@ -70,7 +71,7 @@ _CHECK_OF_STEP = {
     "input_validation": "schema",
 }
 _ORDER = list(_CHECK_OF_STEP.values())
-_ENDS_IT = {"context_creation", "module_lookup"}
+_ENDS_IT = {"module_id", "module_lookup"}
 """Without an ID or a module there is nothing left to check (§12.8.1)."""
 
 
@@ -99,23 +100,22 @@ class Preflight:
         )
 
     async def _check(self, state: PipelineState) -> list[PreflightCheckResult]:
-        found: dict[str, PreflightCheckResult] = {}
+        found: list[PreflightCheckResult] = []
         for step in self._steps:
             name = _CHECK_OF_STEP.get(step.name, step.name)
             try:
+                if name == "module_id":
+                    validate_canonical_id(state.module_id)
                 await step.perform(state)
-                if name in _ORDER:
-                    found[name] = PreflightCheckResult(name, passed=True)
             except Exception as error:  # noqa: BLE001 - failures are collected, not raised (§12.8.1)
-                failure = _describe(error, state)
-                bad_id = step.name == "module_lookup" and failure["code"] == "INVALID_MODULE_ID"
-                name = "module_id" if bad_id else name
-                found[name] = PreflightCheckResult(name, passed=False, error=failure)
-                if step.name in _ENDS_IT:
-                    break
-        return sorted(
-            found.values(), key=lambda check: _ORDER.index(check.check) if check.check in _ORDER else len(_ORDER)
-        )
+                failed = PreflightCheckResult(name, passed=False, error=_describe(error, state))
+                if name in _ENDS_IT:
+                    return [check for check in found if _position(check) < _position(failed)] + [failed]
+                found.append(failed)
+            else:
+                if name in _ORDER:
+                    found.append(PreflightCheckResult(name, passed=True))
+        return sorted(found, key=_position)
 
     async def _warnings(self, state: PipelineState) -> list[PreflightCheckResult]:
         """What ``preflight()`` warns of; it advises and never fails the validation (§12.8.5.1)."""
@@ -136,6 +136,10 @@ class Preflight:
             text = f"The effect could not be previewed: {_message(error)}"
             checks.append(PreflightCheckResult("module_preview", passed=True, warnings=[text]))
             return None
+
+
+def _position(check: PreflightCheckResult) -> int:
+    return _ORDER.index(check.check) if check.check in _ORDER else len(_ORDER)
 
 
 def _describe(error: Exception, state: PipelineState) -> dict[str, Any]:

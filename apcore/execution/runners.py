@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from types import CoroutineType
 from typing import Any, TypeVar
 
@@ -11,7 +13,7 @@ from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 
 from apcore.context import Context
 from apcore.effects import EffectRecord
-from apcore.errors import InternalError, InvalidInputError
+from apcore.errors import InternalError
 from apcore.execution.deadlines import Deadlines, timed_out
 from apcore.pipeline import Body, Invocation
 
@@ -109,17 +111,11 @@ def complete(function: Callable[..., Any], /, *args: Any) -> Any:
     result = function(*args)
     if type(result) is not CoroutineType and not hasattr(result, "__await__"):
         return result
-    try:
+    if not _loop_is_running():
         return async_to_sync(_settled)(result)
-    except RuntimeError as error:
-        if not _loop_is_running():
-            raise
-        if isinstance(result, CoroutineType):
-            result.close()
-        raise InvalidInputError(
-            "Asynchronous code was called with call() inside a running event loop",
-            suggestion="Await executor.call_async() instead",
-        ) from error
+    # This thread's loop waits for us and cannot run it: a sync call inside a loop is rare, and worth a thread.
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(copy_context().run, asyncio.run, _settled(result)).result()
 
 
 async def _settled(result: Any) -> Any:

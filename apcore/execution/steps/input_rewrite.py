@@ -48,7 +48,10 @@ Rewriter = Callable[..., Any]
 
 
 class InputRewrite:
-    """Asks every rewriter in order; each sees what the one before it made of the inputs."""
+    """Asks every rewriter in order; each sees what the one before it made of the inputs.
+
+    After it the inputs are settled, defaults of the schema included: everybody from here on sees what will run.
+    """
 
     def __init__(self) -> None:
         self.rewriters: tuple[Rewriter, ...] = ()
@@ -60,6 +63,7 @@ class InputRewrite:
             decision = await state.runner.call(rewriter, *arguments)
             if decision is not None:
                 _apply(decision, rewriter, state)
+        state.inputs = state.definition.with_defaults(state.inputs)
 
 
 def _apply(decision: Any, rewriter: Rewriter, state: PipelineState) -> None:

@@ -1,0 +1,97 @@
+import json
+import logging
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apcore.context import CancelToken, Context, Identity
+from tests.apcore.strategies import identities
+
+IDS = st.from_regex(r"[a-z][a-z0-9_]{0,8}(\.[a-z][a-z0-9_]{0,8}){0,2}", fullmatch=True)
+
+
+@pytest.mark.req("R-1.6-01")
+def test_inside_a_module_the_chain_ends_with_itself() -> None:
+    root = Context.create()
+    inner = root.enter("a.one").enter("b.two").enter("c.three")
+    assert inner.call_chain == ("a.one", "b.two", "c.three")
+    assert inner.caller_id == "b.two"
+    assert root.enter("a.one").caller_id is None
+
+
+def test_a_child_made_for_a_module_is_not_extended_twice() -> None:
+    parent = Context.create().enter("a.one")
+    child = parent.child("b.two")
+    assert child.enter("b.two") is child
+    assert child.enter("b.two").call_chain == ("a.one", "b.two", "b.two")
+    assert parent.child("b.two").enter("c.three").call_chain == ("a.one", "b.two", "c.three")
+
+
+def test_an_explicit_caller_is_kept_for_a_top_level_call() -> None:
+    assert Context.create(caller_id="api.handler").enter("a.one").caller_id == "api.handler"
+
+
+@pytest.mark.req("R-12.7.2-01")
+def test_data_is_shared_within_a_chain_and_isolated_between_chains() -> None:
+    root, other = Context.create(), Context.create()
+    child = root.enter("a.one")
+    child.data["seen"] = True
+    assert root.data == {"seen": True}
+    assert other.data == {}
+
+
+def test_children_inherit_trace_identity_services_and_deadline() -> None:
+    root = Context.create(identity=Identity("7"), services={"db": object()}, cancel_token=CancelToken())
+    root.deadline = 12.5
+    child = root.enter("a.one")
+    assert (child.trace_id, child.identity, child.services, child.deadline) == (
+        root.trace_id,
+        root.identity,
+        root.services,
+        12.5,
+    )
+    assert root.cancel_token is not None
+    root.cancel_token.cancel()
+    assert child.cancel_token is not None
+    assert child.cancel_token.is_cancelled
+
+
+@given(st.lists(IDS), st.none() | identities, st.dictionaries(st.text(), st.integers() | st.text()))
+def test_serialisation_round_trips(chain: list[str], identity: Identity | None, data: dict[str, object]) -> None:
+    context = Context.create(identity=identity, call_chain=chain, data=dict(data))
+    again = Context.deserialize(json.loads(json.dumps(context.serialize())))
+    assert (again.trace_id, again.call_chain, again.identity) == (context.trace_id, tuple(chain), identity)
+    assert again.data == {key: value for key, value in data.items() if not key.startswith("_")}
+
+
+@pytest.mark.req("R-5.7-08")
+def test_runtime_objects_never_travel(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    context = Context.create(executor=object(), services={"secret": 1}, cancel_token=CancelToken())
+    context.data.update({"ok": 1, "_private": 2, "function": print, "nan": float("nan")})
+    wire = context.serialize()
+    assert set(wire) == {"trace_id", "caller_id", "call_chain", "identity", "data"}
+    assert wire["data"] == {"ok": 1}
+    assert "function" in caplog.text
+
+
+@pytest.mark.parametrize("bad", [{}, {"trace_id": "x"}, {"trace_id": None}])
+def test_a_serialised_context_without_a_valid_trace_is_refused(bad: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="trace_id"):
+        Context.deserialize(bad)
+
+
+def test_progress_goes_to_whoever_watches() -> None:
+    seen: list[tuple[int, int | None, str]] = []
+    Context.create(services={"progress": lambda *report: seen.append(report)}).report_progress(3, 10, "tracks")
+    Context.create().report_progress(1)
+    assert seen == [(3, 10, "tracks")]
+
+
+def test_a_rehearsal_keeps_its_data_to_itself() -> None:
+    context = Context.create(data={"a": 1}).enter("m.one")
+    rehearsal = context.rehearsal()
+    rehearsal.data["a"] = 2
+    assert context.data == {"a": 1}
+    assert rehearsal.call_chain == context.call_chain

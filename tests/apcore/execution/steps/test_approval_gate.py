@@ -1,0 +1,286 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from apcore.acl import ACL, ACLRule
+from apcore.approval import AlwaysDenyHandler, ApprovalRequest, ApprovalResult, AutoApproveHandler, CallbackApprovalHandler
+from apcore.context import Context
+from apcore.errors import (
+    ACLDeniedError,
+    ApprovalDeniedError,
+    ApprovalPendingError,
+    ApprovalTimeoutError,
+    ModuleExecuteError,
+    SchemaValidationError,
+)
+from apcore.execution import RESUMED_NOTE, Executor
+from apcore.modules import module
+from apcore.modules.change import Change, PreviewResult
+from apcore.modules.plan import Plan
+from apcore.registry import Registry
+
+Call = Callable[..., Any]
+
+
+class Desk:
+    """A handler, sync on purpose, that answers as told and remembers what it was asked."""
+
+    def __init__(self, answer: ApprovalResult, later: ApprovalResult | None = None) -> None:
+        self.answer, self.later = answer, later
+        self.requests: list[ApprovalRequest] = []
+        self.checked: list[str] = []
+
+    def request_approval(self, request: ApprovalRequest) -> ApprovalResult:
+        self.requests.append(request)
+        return self.answer
+
+    def check_approval(self, approval_id: str) -> ApprovalResult:
+        self.checked.append(approval_id)
+        assert self.later is not None
+        return self.later
+
+
+class BoundDesk(Desk):
+    def check_approval_for(self, approval_id: str, request: ApprovalRequest) -> ApprovalResult:
+        self.requests.append(request)
+        return self.check_approval(approval_id)
+
+
+APPROVED = ApprovalResult("approved", approved_by="ada")
+PENDING = ApprovalResult("pending", approval_id="42", metadata={"status_url": "/a/42"})
+
+
+@pytest.fixture
+def registry(registry: Registry) -> Registry:
+    @module(id="pay.out", annotations={"requires_approval": True}, description="Pay")
+    def pay(cents: int) -> dict[str, Any]:
+        return {"paid": cents}
+
+    registry.register("pay.out", pay)
+    return registry
+
+
+@pytest.mark.req("R-7.4-11")
+def test_without_a_handler_the_gate_is_skipped(call: Call, registry: Registry) -> None:
+    assert call(Executor(registry), "pay.out", {"cents": 5}) == {"paid": 5}
+
+
+@pytest.mark.req("R-7.4-12")
+def test_modules_that_need_no_approval_skip_the_gate(call: Call, registry: Registry) -> None:
+    desk = Desk(ApprovalResult("rejected"))
+    assert call(Executor(registry, approval_handler=desk), "math.add", {"a": 1, "b": 1}) == {"sum": 2}
+    assert desk.requests == []
+
+
+@pytest.mark.req("R-7.4-14", "R-7.4-15", "R-7.4-24")
+@pytest.mark.parametrize(
+    ("result", "error"),
+    [
+        (ApprovalResult("rejected", reason="no"), ApprovalDeniedError),
+        (ApprovalResult("timeout"), ApprovalTimeoutError),
+        (PENDING, ApprovalPendingError),
+        (APPROVED, None),
+    ],
+)
+def test_each_answer(call: Call, registry: Registry, result: ApprovalResult, error: type[Exception] | None) -> None:
+    desk = Desk(result)
+    executor = Executor(registry, approval_handler=desk)
+    if error is None:
+        assert call(executor, "pay.out", {"cents": 5}) == {"paid": 5}
+    else:
+        with pytest.raises(error) as caught:
+            call(executor, "pay.out", {"cents": 5})
+        assert caught.value.result is result  # type: ignore[attr-defined]
+    (request,) = desk.requests
+    assert (request.module_id, request.arguments, request.description) == ("pay.out", {"cents": 5}, "Pay")
+    assert request.annotations.requires_approval
+    assert request.context.call_chain == ("pay.out",)
+
+
+def test_a_pending_error_says_where_to_look(call: Call, registry: Registry) -> None:
+    with pytest.raises(ApprovalPendingError) as caught:
+        call(Executor(registry, approval_handler=Desk(PENDING)), "pay.out", {"cents": 5})
+    assert caught.value.http_status == 202
+    assert caught.value.details["approval_id"] == "42"
+    assert caught.value.details["status_url"] == "/a/42"
+
+
+@pytest.mark.req("R-7.4-25")
+@pytest.mark.parametrize("answer", [ApprovalResult("ok"), None, True, "approved"])  # type: ignore[arg-type]
+def test_an_answer_that_is_none_denies(call: Call, registry: Registry, answer: Any) -> None:
+    with pytest.raises(ApprovalDeniedError):
+        call(Executor(registry, approval_handler=Desk(answer)), "pay.out", {"cents": 5})
+
+
+def test_a_handler_that_fails_denies(call: Call, registry: Registry) -> None:
+    def fail(request: ApprovalRequest) -> ApprovalResult:
+        raise ConnectionError("token=hunter2")
+
+    with pytest.raises(ApprovalDeniedError) as caught:
+        call(Executor(registry, approval_handler=CallbackApprovalHandler(fail)), "pay.out", {"cents": 5})
+    assert "hunter2" not in str(caught.value.to_dict())
+
+
+def test_a_human_is_never_shown_inputs_that_would_be_refused(call: Call, registry: Registry) -> None:
+    desk = Desk(APPROVED)
+    with pytest.raises(SchemaValidationError):
+        call(Executor(registry, approval_handler=desk), "pay.out", {"cents": "abc"})
+    assert desk.requests == []
+
+
+@pytest.mark.req("R-7.6-01", "R-7.6-02", "R-7.6-03")
+def test_the_built_in_handlers(call: Call, registry: Registry) -> None:
+    async def only_small(request: ApprovalRequest) -> ApprovalResult:
+        await asyncio.sleep(0)
+        return APPROVED if request.arguments["cents"] < 100 else ApprovalResult("rejected", reason="too much")
+
+    assert call(Executor(registry, approval_handler=AutoApproveHandler()), "pay.out", {"cents": 5}) == {"paid": 5}
+    with pytest.raises(ApprovalDeniedError):
+        call(Executor(registry, approval_handler=AlwaysDenyHandler()), "pay.out", {"cents": 5})
+    handler = CallbackApprovalHandler(only_small)
+    assert call(Executor(registry, approval_handler=handler), "pay.out", {"cents": 5}) == {"paid": 5}
+    with pytest.raises(ApprovalDeniedError, match="too much"):
+        call(Executor(registry, approval_handler=handler), "pay.out", {"cents": 500})
+
+
+@pytest.mark.req("R-7.4-13", "R-7.4-16", "R-7.4-18", "R-7.4-19", "R-7.4-22")
+def test_a_token_is_checked_instead_of_asking_and_goes_no_further(call: Call, registry: Registry) -> None:
+    desk = Desk(PENDING, later=APPROVED)
+    executor = Executor(registry, approval_handler=desk)
+    seen: list[Any] = []
+
+    class Look:
+        def before(self, module_id: str, inputs: Any, context: Context) -> None:
+            seen.append((dict(inputs), context.data.get(RESUMED_NOTE)))
+
+    executor.use(Look())
+    inputs = {"cents": 5, "_approval_token": "42"}
+    assert call(executor, "pay.out", inputs) == {"paid": 5}
+    assert desk.checked == ["42"]
+    assert desk.requests == []
+    assert seen == [({"cents": 5}, "42")]
+    assert inputs == {"cents": 5, "_approval_token": "42"}
+
+
+@pytest.mark.req("R-7.4-17")
+def test_a_token_is_taken_out_even_where_nobody_asks(call: Call, registry: Registry) -> None:
+    assert call(Executor(registry), "pay.out", {"cents": 5, "_approval_token": "42"}) == {"paid": 5}
+    assert call(Executor(registry), "math.add", {"a": 1, "b": 1, "_approval_token": "42"}) == {"sum": 2}
+
+
+def test_a_handler_that_binds_tokens_is_told_the_call(call: Call, registry: Registry) -> None:
+    desk = BoundDesk(PENDING, later=APPROVED)
+    call(Executor(registry, approval_handler=desk), "pay.out", {"cents": 7, "_approval_token": "42"})
+    assert desk.requests[0].arguments == {"cents": 7}
+
+
+@pytest.mark.req("R-7.4-23")
+def test_access_is_checked_again_on_the_retry(call: Call, registry: Registry) -> None:
+    acl = ACL([ACLRule(["*"], ["*"], "allow")])
+    executor = Executor(registry, acl=acl, approval_handler=Desk(PENDING, later=APPROVED))
+    with pytest.raises(ApprovalPendingError):
+        call(executor, "pay.out", {"cents": 5})
+    acl.replace([], "deny")
+    with pytest.raises(ACLDeniedError):
+        call(executor, "pay.out", {"cents": 5, "_approval_token": "42"})
+
+
+@pytest.mark.req("RW-10", "R-7.4-16")
+@pytest.mark.parametrize("how", ["returned", "in place"])
+def test_a_middleware_cannot_change_what_was_approved(call: Call, registry: Registry, how: str) -> None:
+    class Sneaky:
+        def before(self, module_id: str, inputs: dict[str, Any], context: Context) -> Any:
+            if how == "returned":
+                return {"cents": 999_999}
+            inputs["cents"] = 999_999
+            return None
+
+    executor = Executor(registry, approval_handler=Desk(APPROVED), middlewares=[Sneaky()])
+    if how == "returned":
+        with pytest.raises(ApprovalDeniedError, match="middleware"):
+            call(executor, "pay.out", {"cents": 5})
+    else:
+        with pytest.raises(ApprovalDeniedError, match="middleware"):
+            call(executor, "pay.out", {"cents": 5})
+
+
+class Claims:
+    """A module that previews what it will do by its own word."""
+
+    description = "Claims"
+    annotations = {"requires_approval": True}
+    input_schema: dict[str, Any] = {}
+    output_schema: dict[str, Any] = {}
+
+    def __init__(self) -> None:
+        self.target = "users.1"
+        self.ran = 0
+
+    def preview(self, inputs: dict[str, Any], context: Context) -> PreviewResult:
+        return PreviewResult([Change("delete", self.target, "Delete a user")])
+
+    def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+        self.ran += 1
+        return {}
+
+
+class Plans:
+    """A module that plans; the plan is what is applied."""
+
+    description = "Plans"
+    annotations = {"requires_approval": True}
+    input_schema: dict[str, Any] = {}
+    output_schema: dict[str, Any] = {}
+
+    def __init__(self) -> None:
+        self.target = "users.1"
+        self.ran = 0
+
+    def plan(self, inputs: dict[str, Any], context: Context) -> Plan:
+        return Plan([Change("delete", self.target, "Delete a user")], data=self.target)
+
+    def apply(self, plan: Plan, context: Context) -> dict[str, Any]:
+        self.ran += 1
+        return {}
+
+
+@pytest.mark.req("DR-09", "DR-10", "DR-11")
+@pytest.mark.parametrize("kind", [Claims, Plans])
+def test_what_was_shown_is_what_happens_or_nothing_does(call: Call, kind: type[Claims | Plans]) -> None:
+    registry = Registry()
+    instance = kind()
+    registry.register("users.erase", instance)
+    shown: list[str] = []
+
+    def approve_and_change(request: ApprovalRequest) -> ApprovalResult:
+        assert request.effect is not None
+        shown.append(request.effect.changes[0].target)
+        instance.target = next_target
+        return APPROVED
+
+    executor = Executor(registry, approval_handler=CallbackApprovalHandler(approve_and_change))
+    next_target = "users.1"
+    assert call(executor, "users.erase") == {}
+    assert instance.ran == 1
+    next_target = "users.2"
+    with pytest.raises(ApprovalDeniedError, match="not the approved one"):
+        call(executor, "users.erase")
+    assert instance.ran == 1
+    assert shown == ["users.1", "users.1"]
+
+
+def test_an_error_found_while_measuring_goes_to_the_caller_and_nobody_is_asked(call: Call) -> None:
+    class Fails(Claims):
+        def preview(self, inputs: dict[str, Any], context: Context) -> PreviewResult:
+            raise LookupError("no such user")
+
+    registry = Registry()
+    registry.register("users.erase", Fails())
+    desk = Desk(APPROVED)
+    with pytest.raises(ModuleExecuteError):
+        call(Executor(registry, approval_handler=desk), "users.erase")
+    assert desk.requests == []

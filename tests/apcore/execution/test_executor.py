@@ -1,0 +1,381 @@
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from apcore.acl import ACL, ACLRule
+from apcore.context import Context, Identity
+from apcore.errors import (
+    ACLDeniedError,
+    CallDepthExceededError,
+    CallFrequencyExceededError,
+    CircularCallError,
+    InvalidInputError,
+    InvalidModuleIdError,
+    ModuleDisabledError,
+    ModuleExecuteError,
+    ModuleNotFoundError,
+    SchemaValidationError,
+)
+from apcore.execution import Executor
+from apcore.modules import module
+from apcore.pipeline import PipelineState, Step
+from apcore.registry import Registry
+from apcore.toggles import Toggles
+from tests.apcore.execution.conftest import Recorder
+
+Call = Callable[..., Any]
+
+
+@pytest.mark.req("R-5.9-01", "R-5.9-02", "R-7.4-04", "R-12.2-12", "R-12.2-13", "R-12.2-15")
+@pytest.mark.parametrize("module_id", ["math.add", "math.add_async"])
+def test_all_four_combinations_of_sync_and_async(call: Call, executor: Executor, module_id: str) -> None:
+    assert call(executor, module_id, {"a": 2, "b": 3}) == {"sum": 5}
+
+
+@pytest.mark.req("R-12.7.7-02")
+@pytest.mark.parametrize("module_id", ["math.add", "math.add_async"])
+def test_a_sync_call_works_inside_a_running_loop(executor: Executor, module_id: str) -> None:
+    async def inside() -> Any:
+        return executor.call(module_id, {"a": 2, "b": 3})
+
+    assert asyncio.run(inside()) == {"sum": 5}
+
+
+@pytest.mark.req("R-12.7.7-01")
+def test_a_thousand_sync_calls_start_no_thread_and_no_loop(registry: Registry) -> None:
+    seen: set[tuple[int, int]] = set()
+
+    @module(id="probe.here")
+    def probe() -> dict[str, Any]:
+        """Look around"""
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+        seen.add((threading.get_ident(), threading.active_count()))
+        return {}
+
+    registry.register("probe.here", probe)
+    executor = Executor(registry)
+    before = threading.active_count()
+    for _ in range(1000):
+        executor.call("probe.here")
+    assert threading.active_count() <= before
+    assert {thread for thread, _ in seen} == {threading.get_ident()}
+    assert max(count for _, count in seen) <= before  # watchers of earlier executors may end meanwhile
+    with pytest.raises(RuntimeError):
+        asyncio.get_running_loop()
+
+
+@pytest.mark.req("R-12.7.7-06")
+def test_contextvars_reach_the_module_and_come_back(call: Call, registry: Registry) -> None:
+    who: contextvars.ContextVar[str] = contextvars.ContextVar("who", default="nobody")
+
+    @module(id="probe.who")
+    def probe() -> dict[str, Any]:
+        """Read a context variable"""
+        return {"who": who.get()}
+
+    registry.register("probe.who", probe)
+    token = who.set("ada")
+    try:
+        assert call(Executor(registry), "probe.who") == {"who": "ada"}
+    finally:
+        who.reset(token)
+
+
+@pytest.mark.req("R-12.7.7-03")
+def test_an_async_caller_keeps_its_loop_free_while_a_sync_module_runs(registry: Registry) -> None:
+    release = threading.Event()
+
+    @module(id="probe.wait")
+    def wait() -> dict[str, Any]:
+        """Wait for the loop to go on"""
+        return {"released": release.wait(5)}
+
+    registry.register("probe.wait", wait)
+
+    async def both() -> Any:
+        running = asyncio.create_task(Executor(registry).call_async("probe.wait"))
+        await asyncio.sleep(0.01)
+        release.set()
+        return await running
+
+    assert asyncio.run(both()) == {"released": True}
+
+
+@pytest.mark.req("R-5.9-04", "R-5.7-05", "R-12.7.2-02")
+def test_modules_call_modules_through_the_executor(call: Call, executor: Executor) -> None:
+    assert call(executor, "math.twice", {"a": 4}) == {"sum": 8}
+
+
+@pytest.mark.req("R-12.2-16")
+def test_an_unknown_module(call: Call, executor: Executor) -> None:
+    with pytest.raises(ModuleNotFoundError) as caught:
+        call(executor, "no.such.module", {})
+    assert caught.value.http_status == 404
+    assert caught.value.trace_id
+
+
+@pytest.mark.parametrize("bad", ["", "Bad.Id", "a..b", None, 7])
+def test_a_malformed_id(call: Call, executor: Executor, bad: object) -> None:
+    with pytest.raises(InvalidModuleIdError):
+        call(executor, bad, {})
+
+
+@pytest.mark.parametrize("bad", [[1], "text", 5])
+def test_inputs_that_are_no_object(call: Call, executor: Executor, bad: object) -> None:
+    with pytest.raises(InvalidInputError):
+        call(executor, "math.add", bad)
+
+
+@pytest.mark.req("R-12.2-14")
+@pytest.mark.parametrize("bad", [{"a": 1}, {"a": 1, "b": "2"}, {"a": 1, "b": 2, "c": 3}, {"a": True, "b": 1}, {}])
+def test_inputs_are_checked_and_never_coerced(call: Call, executor: Executor, bad: dict[str, Any]) -> None:
+    with pytest.raises(SchemaValidationError) as caught:
+        call(executor, "math.add", bad)
+    assert caught.value.errors
+
+
+@pytest.mark.req("R-5.6-06")
+def test_defaults_of_the_schema_are_filled_in_and_the_callers_dict_is_left_alone(
+    call: Call, executor: Executor, recorder: Recorder
+) -> None:
+    mine = {"text": "ab"}
+    assert call(executor, "text.record", mine) == {"text": "ab"}
+    assert recorder.calls == [{"text": "ab", "times": 1}]
+    assert mine == {"text": "ab"}
+
+
+@pytest.mark.req("R-5.15.1-04")
+def test_a_foreign_exception_gives_code_and_trace_and_keeps_its_text_to_itself(
+    call: Call, executor: Executor, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with pytest.raises(ModuleExecuteError) as caught:
+        call(executor, "broken.secret")
+    error = caught.value
+    assert isinstance(error.cause, ValueError)
+    assert error.trace_id
+    assert error.trace_id in caplog.text
+    assert "ValueError" in caplog.text
+    assert "hunter2" not in caplog.text + str(error.to_dict()) + str(error)
+
+
+@pytest.mark.req("R-5.15.1-01", "R-5.15.1-02", "R-5.15.1-03", "R-7.4-05")
+@pytest.mark.parametrize(
+    ("returned", "error"),
+    [(None, ModuleExecuteError), ([1], ModuleExecuteError), ("x", ModuleExecuteError), ({}, SchemaValidationError)],
+)
+def test_bad_outputs_are_never_returned(call: Call, returned: Any, error: type[Exception]) -> None:
+    class Returns:
+        description = "Returns what it should not"
+        input_schema: dict[str, Any] = {}
+        output_schema = {"type": "object", "required": ["x"]}
+
+        def execute(self, inputs: dict[str, Any], context: Context) -> Any:
+            return returned
+
+    registry = Registry()
+    registry.register("bad.output", Returns())
+    with pytest.raises(error):
+        call(Executor(registry), "bad.output")
+
+
+def test_a_disabled_module_is_refused_until_it_is_enabled(call: Call, registry: Registry) -> None:
+    toggles = Toggles()
+    executor = Executor(registry, toggles=toggles)
+    toggles.set("math.add", enabled=False)
+    with pytest.raises(ModuleDisabledError):
+        call(executor, "math.add", {"a": 1, "b": 1})
+    toggles.set("math.add", enabled=True)
+    assert call(executor, "math.add", {"a": 1, "b": 1}) == {"sum": 2}
+
+
+@pytest.mark.req("R-7.4-03", "R-5.9-03")
+def test_a_denied_caller_learns_only_that(call: Call, registry: Registry) -> None:
+    acl = ACL([ACLRule(["@external"], ["math.twice"], "allow")])
+    executor = Executor(registry, acl=acl)
+    with pytest.raises(ACLDeniedError) as caught:
+        call(executor, "math.add", {"nonsense": 1})
+    assert caught.value.details["target_id"] == "math.add"
+    with pytest.raises(ACLDeniedError) as caught:
+        call(executor, "math.twice", {"a": 1})
+    assert caught.value.details["caller_id"] == "math.twice"
+
+
+def test_acl_conditions_see_the_identity(call: Call, registry: Registry) -> None:
+    acl = ACL([ACLRule(["@external"], ["math.*"], "allow", conditions={"roles": ["clerk"]})])
+    executor = Executor(registry, acl=acl)
+    clerk = Context.create(identity=Identity("1", roles=("clerk",)))
+    assert call(executor, "math.add", {"a": 1, "b": 1}, clerk) == {"sum": 2}
+    with pytest.raises(ACLDeniedError):
+        call(executor, "math.add", {"a": 1, "b": 1}, Context.create(identity=Identity("2")))
+
+
+def _recursive(registry: Registry, module_id: str, target: str, limit: int = 100) -> None:
+    @module(id=module_id)
+    def again(n: int, context: Context) -> dict[str, Any]:
+        """Call on"""
+        return dict(context.executor.call(target, {"n": n + 1}, context)) if n < limit else {"n": n}
+
+    registry.register(module_id, again)
+
+
+@pytest.mark.req("R-12.2-18", "R-5.9-05")
+def test_coming_back_through_another_module_is_a_circle(call: Call, registry: Registry) -> None:
+    _recursive(registry, "ring.a", "ring.b")
+    _recursive(registry, "ring.b", "ring.a")
+    with pytest.raises(CircularCallError):
+        call(Executor(registry), "ring.a", {"n": 0})
+
+
+@pytest.mark.req("R-12.2-19")
+def test_calling_oneself_is_counted(call: Call, registry: Registry) -> None:
+    _recursive(registry, "self.a", "self.a", limit=2)
+    _recursive(registry, "self.b", "self.b")
+    executor = Executor(registry, config={"max_module_repeat": 3})
+    assert call(executor, "self.a", {"n": 0}) == {"n": 2}
+    with pytest.raises(CallFrequencyExceededError):
+        call(executor, "self.b", {"n": 0})
+
+
+@pytest.mark.req("R-12.2-17")
+def test_the_chain_has_a_limit(call: Call, registry: Registry) -> None:
+    for n in range(6):
+        _recursive(registry, f"deep.m{n}", f"deep.m{n + 1}", limit=5)
+    assert call(Executor(registry, config={"max_call_depth": 6}), "deep.m0", {"n": 0}) == {"n": 5}
+    with pytest.raises(CallDepthExceededError):
+        call(Executor(registry, config={"max_call_depth": 5}), "deep.m0", {"n": 0})
+
+
+@pytest.mark.req("R-12.2-20")
+def test_siblings_do_not_count(call: Call, registry: Registry) -> None:
+    @module(id="many.calls")
+    def many(context: Context) -> dict[str, Any]:
+        """Call the same module often"""
+        return {"sums": [context.executor.call("math.add", {"a": n, "b": 1}, context)["sum"] for n in range(5)]}
+
+    registry.register("many.calls", many)
+    assert call(Executor(registry), "many.calls") == {"sums": [1, 2, 3, 4, 5]}
+
+
+@pytest.mark.req("R-7.4-01")
+def test_the_steps_are_those_of_the_specification_and_ours(executor: Executor) -> None:
+    assert [step.name for step in executor.strategy.steps] == [
+        "context_creation",
+        "call_chain_guard",
+        "module_lookup",
+        "input_rewrite",
+        "acl_check",
+        "approval_gate",
+        "middleware_before",
+        "input_validation",
+        "execute",
+        "output_validation",
+        "middleware_after",
+        "return_result",
+    ]
+
+
+@pytest.mark.req("R-5.16-07", "R-5.16-08")
+def test_run_until_ends_the_pipeline_with_what_there_is(call: Call, executor: Executor, recorder: Recorder) -> None:
+    seen: list[str | None] = []
+
+    def until(name: str) -> Callable[[PipelineState], bool]:
+        def predicate(state: PipelineState) -> bool:
+            seen.append(state.step_name)
+            return state.step_name == name
+
+        return predicate
+
+    outputs = call(executor, "text.record", {"text": "a"}, run_until=until("acl_check"))
+    assert seen[-1] == "acl_check"
+    assert set(outputs) == set(seen)
+    assert recorder.calls == []
+    assert call(executor, "text.record", {"text": "a"}, run_until=until("execute")) == {"text": "a"}
+    assert call(executor, "text.record", {"text": "b"}, run_until=until("never")) == {"text": "b"}
+
+
+@pytest.mark.req("R-5.16-05", "R-5.16-06")
+def test_a_replaced_step_keeps_its_place(call: Call, executor: Executor) -> None:
+    order = [step.name for step in executor.strategy.steps]
+
+    def upper(state: PipelineState) -> None:
+        state.result = {"text": "replaced"}
+
+    executor.configure_step("execute", upper)
+    assert [step.name for step in executor.strategy.steps] == order
+    assert call(executor, "text.record", {"text": "a"}) == {"text": "replaced"}
+
+
+def test_inserted_steps_may_be_sync_or_async(call: Call, executor: Executor) -> None:
+    seen: list[str] = []
+
+    async def asynchronous(state: PipelineState) -> None:
+        await asyncio.sleep(0)
+        seen.append(f"before {state.module_id}")
+
+    executor.insert_step(Step("tenant_check", asynchronous), before="acl_check")
+    executor.insert_step(Step("stamp", lambda state: seen.append("after")), after="execute")
+    call(executor, "math.add", {"a": 1, "b": 2})
+    assert seen == ["before math.add", "after"]
+
+
+@pytest.mark.req("R-5.16-01", "R-5.16-02")
+def test_a_failing_step_stops_the_call_unless_it_may_fail(call: Call, executor: Executor) -> None:
+    def fail(state: PipelineState) -> None:
+        raise RuntimeError("no")
+
+    executor.insert_step(Step("optional", fail, ignore_errors=True), before="execute")
+    assert call(executor, "math.add", {"a": 1, "b": 2}) == {"sum": 3}
+    executor.insert_step(Step("mandatory", fail), before="execute")
+    with pytest.raises(ModuleExecuteError) as caught:
+        call(executor, "math.add", {"a": 1, "b": 2})
+    assert caught.value.details["step"] == "mandatory"
+
+
+@pytest.mark.req("R-5.16-09", "R-5.16-10")
+def test_step_middleware_runs_inside_the_global_one(call: Call, executor: Executor) -> None:
+    seen: list[str] = []
+
+    class Outer:
+        def before(self, module_id: str, inputs: Any, context: Context) -> None:
+            seen.append("outer in")
+
+        def after(self, module_id: str, inputs: Any, output: Any, context: Context) -> None:
+            seen.append("outer out")
+
+    executor.use(Outer())
+    executor.hook_step("execute", before=lambda state: seen.append("in"), after=lambda state: seen.append("out"))
+    call(executor, "math.add", {"a": 1, "b": 2})
+    assert seen == ["outer in", "in", "out", "outer out"]
+
+
+@pytest.mark.req("R-12.7.2-05", "R-12.7.6-01")
+def test_calls_from_many_threads_do_not_share_state(registry: Registry) -> None:
+    @module(id="probe.mark")
+    def mark(n: int, context: Context) -> dict[str, Any]:
+        """Leave a mark and look for others"""
+        context.data.setdefault("marks", []).append(n)
+        return {"marks": list(context.data["marks"])}
+
+    registry.register("probe.mark", mark)
+    executor = Executor(registry)
+    results: dict[int, Any] = {}
+
+    def work(start: int) -> None:
+        for n in range(start, start + 50):
+            results[n] = executor.call("probe.mark", {"n": n})
+
+    threads = [threading.Thread(target=work, args=(start,)) for start in range(0, 800, 50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {n: {"marks": [n]} for n in range(800)}

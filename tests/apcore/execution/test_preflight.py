@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from apcore.acl import ACL
+from apcore.approval import AlwaysDenyHandler
+from apcore.context import Context
+from apcore.execution import Executor, PreflightResult
+from apcore.modules import module
+from apcore.modules.change import Change, PreviewResult
+from apcore.modules.plan import Plan
+from apcore.pipeline import PipelineState, Step
+from apcore.registry import Registry
+from tests.apcore.execution.conftest import Recorder
+
+Validate = Callable[..., PreflightResult]
+
+
+@pytest.fixture(params=["sync", "async"])
+def validate(request: pytest.FixtureRequest) -> Validate:
+    def run(executor: Executor, *arguments: Any) -> PreflightResult:
+        if request.param == "sync":
+            return executor.validate(*arguments)
+        return asyncio.run(executor.validate_async(*arguments))
+
+    return run
+
+
+def checks(result: PreflightResult) -> dict[str, bool]:
+    return {check.check: check.passed for check in result.checks}
+
+
+ALL = ["module_id", "module_lookup", "call_chain", "acl", "approval", "schema"]
+
+
+@pytest.mark.req("R-12.4-01", "R-12.2-21", "R-12.2-22", "R-12.2-27", "R-12.2-29", "R-7.4-07")
+def test_a_good_call_passes_every_check_and_runs_nothing(
+    validate: Validate, executor: Executor, recorder: Recorder
+) -> None:
+    result = validate(executor, "text.record", {"text": "a"})
+    assert result.valid
+    assert [check.check for check in result.checks] == ALL
+    assert all(check.passed and check.error is None and check.warnings == [] for check in result.checks)
+    assert (result.errors, result.predicted_changes, result.requires_approval) == ([], [], False)
+    assert recorder.calls == []
+
+
+@pytest.mark.req("R-12.4-02", "R-12.8.1-01")
+@pytest.mark.parametrize("bad", ["Bad.Id", "", None, "a" * 193])
+def test_a_bad_id_ends_the_checks(validate: Validate, executor: Executor, bad: Any) -> None:
+    result = validate(executor, bad, {})
+    assert checks(result) == {"module_id": False}
+    assert not result.valid
+
+
+@pytest.mark.req("R-12.4-03", "R-12.8.1-01")
+def test_an_unknown_module_ends_the_checks(validate: Validate, executor: Executor) -> None:
+    result = validate(executor, "no.such", {})
+    assert checks(result) == {"module_id": True, "module_lookup": False}
+    assert result.errors[0]["code"] == "MODULE_NOT_FOUND"
+
+
+@pytest.mark.req("R-12.4-04", "R-12.4-06", "R-12.4-07", "R-12.2-26", "R-12.8.4-01")
+def test_all_failures_are_collected(validate: Validate, registry: Registry) -> None:
+    result = validate(Executor(registry, acl=ACL()), "math.add", {"a": "x"})
+    assert checks(result) == {**dict.fromkeys(ALL, True), "acl": False, "schema": False}
+    assert [error["code"] for error in result.errors] == ["ACL_DENIED", "SCHEMA_VALIDATION_ERROR"]
+    assert all({"code", "message"} <= set(error) for error in result.errors)
+
+
+@pytest.mark.req("R-12.2-31")
+def test_the_callers_inputs_are_left_alone_and_the_token_is_no_input(validate: Validate, executor: Executor) -> None:
+    inputs = {"a": 1, "b": 2, "_approval_token": "t"}
+    assert validate(executor, "math.add", inputs).valid
+    assert inputs == {"a": 1, "b": 2, "_approval_token": "t"}
+
+
+@pytest.mark.req("R-12.4-05", "R-12.2-24")
+def test_approval_is_reported_and_nobody_is_asked(validate: Validate) -> None:
+    registry = Registry()
+
+    @module(id="danger.zone", annotations={"requires_approval": True})
+    def danger() -> dict[str, Any]:
+        """Do something"""
+        return {}
+
+    class Loud(AlwaysDenyHandler):
+        async def request_approval(self, request: Any) -> Any:
+            raise AssertionError("asked")
+
+    registry.register("danger.zone", danger)
+    result = validate(Executor(registry, approval_handler=Loud()), "danger.zone", {})
+    assert result.valid
+    assert result.requires_approval
+    assert checks(result)["approval"]
+
+
+@pytest.mark.req("R-12.2-23", "PV-25")
+def test_middleware_and_impure_steps_do_not_run(validate: Validate, executor: Executor) -> None:
+    class Loud:
+        def before(self, *_: Any) -> None:
+            raise AssertionError("ran")
+
+    seen: list[str] = []
+    executor.use(Loud())
+    executor.insert_step(Step("pure_check", lambda state: seen.append("pure"), pure=True), before="acl_check")
+    executor.insert_step(Step("impure", lambda state: seen.append("impure")), before="acl_check")
+    assert validate(executor, "math.add", {"a": 1, "b": 2}).valid
+    assert seen == ["pure"]
+
+
+def test_a_failing_pure_step_is_a_failed_check_of_its_name(validate: Validate, executor: Executor) -> None:
+    def closed(state: PipelineState) -> None:
+        raise RuntimeError("closed on Sundays")
+
+    executor.insert_step(Step("opening_hours", closed, pure=True), after="acl_check")
+    result = validate(executor, "math.add", {"a": 1, "b": 2})
+    assert not result.valid
+    assert checks(result)["opening_hours"] is False
+    assert "Sundays" not in str(result.to_dict())
+
+
+class Previewing:
+    description = "Tells what it would do"
+    input_schema: dict[str, Any] = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    output_schema: dict[str, Any] = {}
+
+    def __init__(self, preview: Callable[..., Any] | None, warnings: Callable[..., Any] | None = None) -> None:
+        self.order: list[str] = []
+        if preview is not None:
+            self.preview = self._logged("preview", preview)
+        if warnings is not None:
+            self.preflight = self._logged("preflight", warnings)
+
+    def _logged(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(inputs: dict[str, Any], context: Context) -> Any:
+            self.order.append(name)
+            return function(inputs, context)
+
+        return run
+
+    def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+        self.order.append("execute")
+        return {}
+
+
+def executor_with(instance: Any, **options: Any) -> Executor:
+    registry = Registry()
+    registry.register("pre.view", instance)
+    return Executor(registry, **options)
+
+
+CHANGES = [
+    Change("delete", "users.42", "Delete ada", before={"id": 42}),
+    Change("send", "smtp:ada@example.com", "Say goodbye", **{"x-priority": {"level": 1}}),
+]
+
+
+@pytest.mark.req("PV-03", "PV-04", "PV-20", "PV-21", "PV-08", "PV-06")
+def test_predicted_changes_come_from_preview_after_preflight(validate: Validate) -> None:
+    instance = Previewing(lambda inputs, context: PreviewResult(CHANGES), lambda inputs, context: ["slow today"])
+    executor = executor_with(instance)
+    result = validate(executor, "pre.view", {"n": 1})
+    assert result.predicted_changes == CHANGES
+    assert result.effect is not None
+    assert result.effect.provenance == "declared"
+    assert result.checks[-1].warnings == ["slow today"]
+    assert instance.order == ["preflight", "preview"]
+    executor.call("pre.view", {"n": 1})
+    assert instance.order == ["preflight", "preview", "execute"]
+
+
+@pytest.mark.req("PV-01", "PV-02", "DR-13")
+@pytest.mark.parametrize("preview", [None, lambda inputs, context: None])
+def test_no_preview_is_said_and_nothing_is_made_up(validate: Validate, preview: Any) -> None:
+    result = validate(executor_with(Previewing(preview)), "pre.view", {"n": 1})
+    assert result.valid
+    assert result.predicted_changes == []
+    assert result.effect is not None
+    assert result.effect.provenance == "none"
+    assert "module_preview" not in checks(result)
+
+
+@pytest.mark.req("PV-05", "PV-24")
+@pytest.mark.parametrize(
+    "preview", [lambda inputs, context: 1 / 0, lambda inputs, context: CHANGES, lambda inputs, context: "soon"]
+)
+def test_a_preview_that_fails_is_a_warning(validate: Validate, preview: Any) -> None:
+    result = validate(executor_with(Previewing(preview)), "pre.view", {"n": 1})
+    assert result.valid
+    assert result.predicted_changes == []
+    assert result.checks[-1].check == "module_preview"
+    assert result.checks[-1].passed
+    assert result.checks[-1].warnings
+
+
+def test_a_preflight_that_fails_is_a_warning(validate: Validate) -> None:
+    result = validate(executor_with(Previewing(None, lambda inputs, context: 1 / 0)), "pre.view", {"n": 1})
+    assert result.valid
+    assert "ZeroDivisionError" in result.checks[-1].warnings[0]
+
+
+@pytest.mark.req("PV-10")
+def test_async_previews_are_awaited(validate: Validate) -> None:
+    class Async(Previewing):
+        async def preview(self, inputs: dict[str, Any], context: Context) -> PreviewResult:
+            await asyncio.sleep(0)
+            return PreviewResult(CHANGES)
+
+    assert validate(executor_with(Async(None)), "pre.view", {"n": 1}).predicted_changes == CHANGES
+
+
+@pytest.mark.req("PV-07", "PV-27")
+def test_module_code_never_runs_for_denied_callers_or_bad_inputs(validate: Validate) -> None:
+    instance = Previewing(lambda inputs, context: PreviewResult(CHANGES), lambda inputs, context: ["warn"])
+    denied = validate(executor_with(instance, acl=ACL()), "pre.view", {"n": 1})
+    bad = validate(executor_with(instance), "pre.view", {"n": "x"})
+    assert instance.order == []
+    assert (denied.predicted_changes, bad.predicted_changes) == ([], [])
+    assert "users.42" not in str(denied.to_dict())
+
+
+@pytest.mark.req("DR-03")
+def test_a_plan_is_the_preview(validate: Validate) -> None:
+    class Planned:
+        description = "Plans, then applies the plan"
+        input_schema: dict[str, Any] = {}
+        output_schema: dict[str, Any] = {}
+
+        def plan(self, inputs: dict[str, Any], context: Context) -> Plan:
+            return Plan(CHANGES)
+
+        def apply(self, plan: Plan, context: Context) -> dict[str, Any]:
+            raise AssertionError("applied")
+
+    result = validate(executor_with(Planned()), "pre.view", {})
+    assert result.predicted_changes == CHANGES
+    assert result.effect is not None
+    assert result.effect.provenance == "planned"
