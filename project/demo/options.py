@@ -1,4 +1,7 @@
-"""What the reader may set: DEMO_SERVE and DEMO_PORT. (DEMO_PASSWORD is read where the accounts are made.)"""
+"""What the reader may set: DEMO_SERVE and DEMO_PORT.
+
+Two more are read where they are used: DEMO_PASSWORD by `manage.py store_setup`, and DEMO_VAR_DIR for the demo's folder.
+"""
 
 import os
 from dataclasses import dataclass

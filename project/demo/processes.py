@@ -26,11 +26,13 @@ class StartError(Exception):
 class Child:
     name: str
     command: Sequence[str]
-    log: Path
-    environment: dict[str, str]
-    lock: int
+    workspace: Workspace
     process: subprocess.Popen[bytes] | None = None
     restarts: int = 0
+
+    @property
+    def log(self) -> Path:
+        return self.workspace.logs / f"{self.name.replace(' ', '-')}.log"
 
     def start(self) -> None:
         self.log.parent.mkdir(parents=True, exist_ok=True)
@@ -39,13 +41,14 @@ class Child:
             self.process = subprocess.Popen(
                 self.command,
                 cwd=BASE_DIR,
-                env=self.environment,
+                env=self.workspace.environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                pass_fds=[self.lock],
+                pass_fds=[self.workspace.lock.fileno()],
             )
+        self.workspace.note_process(self.name, self.process.pid)
 
     @property
     def running(self) -> bool:
@@ -118,18 +121,13 @@ class Supervisor:
 
 
 def web_server(workspace: Workspace, port: int) -> Child:
-    listen = f"--listen=127.0.0.1:{port}"
-    return _child("web server", workspace, "web.log", "waitress", listen, "--threads=8", "project.wsgi:application")
+    command = ("waitress", f"--listen=127.0.0.1:{port}", "--threads=8", "project.wsgi:application")
+    return Child("web server", (sys.executable, "-m", *command), workspace)
 
 
 def worker(workspace: Workspace) -> Child:
-    arguments = ("-A", "project", "worker", "--beat", "--concurrency=2", "--loglevel=INFO")
-    return _child("worker", workspace, "worker.log", "celery", *arguments)
-
-
-def _child(name: str, workspace: Workspace, log: str, module: str, *arguments: str) -> Child:
-    command = (sys.executable, "-m", module, *arguments)
-    return Child(name, command, workspace.logs / log, workspace.environment(), workspace.lock.fileno())
+    command = ("celery", "-A", "project", "worker", "--beat", "--concurrency=2", "--loglevel=INFO")
+    return Child("worker", (sys.executable, "-m", *command), workspace)
 
 
 def manage(workspace: Workspace, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-VAR_DIR = BASE_DIR / "var"
+VAR_DIR = Path(os.environ.get("DEMO_VAR_DIR") or BASE_DIR / "var").absolute()
 REPORT = VAR_DIR / "demo-report.json"
 
 
@@ -35,6 +35,10 @@ class Workspace:
     def payments(self) -> Path:
         return self.folder / "payments.jsonl"
 
+    def note_process(self, name: str, pid: int) -> None:
+        with (self.folder / "processes").open("a", encoding="utf-8") as file:
+            file.write(f"{name} {pid}\n")
+
     def environment(self) -> dict[str, str]:
         """The environment of every process of this run; what the reader has set for another project stays out."""
         own = {name: value for name, value in os.environ.items() if not name.startswith(("APCORE_", "DJANGO_"))}
@@ -54,20 +58,26 @@ def open_workspace() -> Workspace:
         lock = try_lock(folder)
         if lock is not None:
             return Workspace(folder, lock, (*notices, *sweep(folder)))
-        notices.append(f"{shown(folder)} is in use by a demo that is still running; it is left alone.")
+        notices.append(f"{shown(folder)} is in use by an earlier demo that is left alone{running_in(folder)}.")
     raise AssertionError("unreachable")
 
 
 def try_lock(folder: Path) -> IO[str] | None:
     """Processes that are started with the lock's descriptor hold it too, so it outlives a demo that was killed."""
     folder.mkdir(parents=True, exist_ok=True)
-    lock = (folder / "lock").open("w", encoding="ascii")
+    lock = (folder / "lock").open("a", encoding="ascii")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         lock.close()
         return None
     return lock
+
+
+def running_in(folder: Path) -> str:
+    """Which processes the demo of this folder has started, for a reader who wants to end them."""
+    file = folder / "processes"
+    return f" (it started: {', '.join(file.read_text().splitlines())})" if file.exists() else ""
 
 
 def sweep(folder: Path) -> list[str]:
@@ -82,7 +92,7 @@ def sweep(folder: Path) -> list[str]:
         notices.append(f"A database was left from an earlier run; it is now {shown(previous / database.name)}.")
     for leftover in ("queue", "mail", "logs"):
         shutil.rmtree(folder / leftover, ignore_errors=True)
-    for leftover in (*folder.glob("celerybeat-schedule*"), folder / "payments.jsonl"):
+    for leftover in (*folder.glob("celerybeat-schedule*"), folder / "payments.jsonl", folder / "processes"):
         leftover.unlink(missing_ok=True)
     return notices
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from project.demo.processes import RESTARTS, Child, StartError, Supervisor, free_port
+from project.demo.workspace import Workspace, try_lock
 
 SLEEP = "import time; print('up', flush=True); time.sleep(600)"
 WITH_GRANDCHILD = (
@@ -33,10 +34,11 @@ def supervisor(said: list[str]) -> Iterator[Supervisor]:
 
 @pytest.fixture
 def child(tmp_path: Path) -> Iterator[Callable[[str], Child]]:
-    with (tmp_path / "lock").open("w") as lock:
-        yield lambda code: Child(
-            "helper", [sys.executable, "-c", code], tmp_path / "helper.log", dict(os.environ), lock.fileno()
-        )
+    lock = try_lock(tmp_path)
+    assert lock is not None
+    workspace = Workspace(tmp_path, lock, ())
+    yield lambda code: Child("helper", [sys.executable, "-c", code], workspace)
+    lock.close()
 
 
 def is_up(child: Child) -> Callable[[], bool]:

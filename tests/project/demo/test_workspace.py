@@ -23,7 +23,7 @@ def close(opened: Workspace) -> None:
 def test_a_running_demo_keeps_its_folder_and_the_next_takes_another(var: Path) -> None:
     first, second = open_workspace(), open_workspace()
     assert (first.folder, second.folder) == (var / "demo", var / "demo-2")
-    assert "still running" in " ".join(second.notices)
+    assert "in use by an earlier demo" in second.notices[0]
     close(first)
     close(second)
 
@@ -33,8 +33,10 @@ def test_a_process_that_outlives_its_demo_keeps_the_folder(var: Path) -> None:
     command = [sys.executable, "-c", "input()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[opened.lock.fileno()]) as orphan:
         close(opened)
+        opened.note_process("orphan", orphan.pid)
         second = open_workspace()
         assert second.folder == var / "demo-2"
+        assert f"orphan {orphan.pid}" in second.notices[0]
         close(second)
         orphan.communicate(b"\n")
     third = open_workspace()
