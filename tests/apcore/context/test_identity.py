@@ -6,6 +6,7 @@ from hypothesis import given
 from apcore.context import Identity
 from tests.apcore.strategies import identities
 
+
 @given(identities)
 def test_the_wire_form_round_trips_through_json(identity: Identity) -> None:
     assert Identity.from_dict(json.loads(json.dumps(identity.to_dict()))) == identity

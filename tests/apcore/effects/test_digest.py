@@ -32,7 +32,12 @@ def test_equal_digests_mean_equal_meaning(one: Change, other: Change) -> None:
         assert change_digest(one) == change_digest(other)
     elif change_digest(one) == change_digest(other):
         # 1 and 1.0, 0.0 and -0.0 are one number in canonical JSON or they are not; nothing else may collide.
-        assert (one.action, one.target, one.before, one.after) == (other.action, other.target, other.before, other.after)
+        assert (one.action, one.target, one.before, one.after) == (
+            other.action,
+            other.target,
+            other.before,
+            other.after,
+        )
 
 
 def test_every_part_of_the_meaning_counts_and_wording_does_not() -> None:

@@ -38,6 +38,11 @@ class Layer(Middleware):
         return self._act("on_error")
 
 
+async def in_and_out(way: Passage) -> None:
+    await way.before({})
+    await way.after({})
+
+
 def passage(*layers: Any) -> Passage:
     chain = MiddlewareChain()
     for layer in layers:
@@ -85,8 +90,7 @@ def test_before_replaces_the_inputs_whole_or_leaves_them() -> None:
 def test_a_hook_that_returns_no_dict_is_an_error(hook: str) -> None:
     way = passage(Layer("a", [], **{hook: [1]}))
     with pytest.raises(InternalError):
-        drive(way.before({}))
-        drive(way.after({}))
+        drive(in_and_out(way))
 
 
 @pytest.mark.req("R-11.8.3-01", "R-11.8.3-02", "R-11.5-04")
@@ -116,8 +120,7 @@ def test_only_entered_layers_see_the_error_the_failing_one_included() -> None:
 def test_a_foreign_exception_is_a_chain_error_without_its_text(hook: str) -> None:
     way = passage(Layer("a", [], **{hook: ValueError("password=hunter2")}))
     with pytest.raises(MiddlewareChainError) as caught:
-        drive(way.before({}))
-        drive(way.after({}))
+        drive(in_and_out(way))
     assert isinstance(caught.value.cause, ValueError)
     assert "hunter2" not in str(caught.value.to_dict())
 

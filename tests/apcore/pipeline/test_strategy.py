@@ -37,7 +37,7 @@ def test_without_the_middle_everything_comes_before() -> None:
 @pytest.mark.req("R-5.16-03", "R-5.16-04")
 def test_steps_are_found_by_name() -> None:
     assert strategy()["c"].name == "c"
-    with pytest.raises(InvalidInputError, match="'nope'.*execute"):
+    with pytest.raises(InvalidInputError, match=r"'nope'.*execute"):
         strategy()["nope"]
 
 

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from apcore.acl import ACL, ACLRule
-from apcore.approval import AlwaysDenyHandler, ApprovalRequest, ApprovalResult, AutoApproveHandler, CallbackApprovalHandler
+from apcore.approval import (
+    AlwaysDenyHandler,
+    ApprovalRequest,
+    ApprovalResult,
+    AutoApproveHandler,
+    CallbackApprovalHandler,
+)
 from apcore.context import Context
 from apcore.errors import (
     ACLDeniedError,
