@@ -48,11 +48,10 @@ class FunctionModule:
             raise TypeError(f"module() has no option {', '.join(map(repr, unknown))}")
         functools.update_wrapper(self, function, updated=())
         schema = infer_function(function)
-        own_name = str(innermost(function).__name__)
         self.function = function
         self.id = id
-        self.name = options.get("name") or own_name
-        self.description = options.get("description") or schema.description or _as_sentence(own_name)
+        self.name = options.get("name") or str(innermost(function).__name__)
+        self.description = options.get("description") or schema.description
         self.documentation = options.get("documentation") or schema.documentation
         self.annotations = options.get("annotations")
         self.tags = options.get("tags", ())
@@ -89,7 +88,3 @@ def _execute(function: Callable[..., Any], schema: FunctionSchema) -> Callable[[
 
 def _first_given(given: Any, inferred: Any) -> Any:
     return inferred if given is None else given
-
-
-def _as_sentence(name: str) -> str:
-    return name.strip("_<>").replace("_", " ").capitalize()

@@ -23,7 +23,7 @@ def test_a_caller_outside_the_list_is_not_accepted(patterns, caller_id, listed):
 
 
 def test_the_system_is_told_by_its_identity():
-    system, user = (Context.create(identity=Identity("x", type)) for type in ("system", "user"))
+    system, user = (Context.create(identity=Identity("x", kind)) for kind in ("system", "user"))
     assert caller_is_listed(["@system"], "a.b", system)
     assert not caller_is_listed(["@system"], "a.b", user)
     assert not caller_is_listed(["@system"], "a.b", Context.create())

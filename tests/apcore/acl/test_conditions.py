@@ -9,8 +9,8 @@ from apcore.context import Context, Identity
 from apcore.errors import ACLRuleError
 
 
-def context(type="user", roles=(), depth=0):
-    return Context.create(identity=Identity("someone", type, roles), call_chain=["a.b"] * depth)
+def context(kind="user", roles=(), depth=0):
+    return Context.create(identity=Identity("someone", kind, roles), call_chain=["a.b"] * depth)
 
 
 def holds(conditions, on, custom=None):
@@ -69,8 +69,8 @@ def test_unknown_conditions_and_wrong_values_are_refused_by_name(conditions, nam
 @pytest.mark.req("R-6.1-06", "R-12.4-10")
 @pytest.mark.parametrize("wanted", ["user", "service", "agent", "api_key", "system"])
 def test_an_identity_type_matches_itself_only(wanted):
-    for type in ["user", "service", "agent", "api_key", "system"]:
-        assert holds({"identity_types": [wanted]}, context(type)) is (type == wanted)
+    for kind in ["user", "service", "agent", "api_key", "system"]:
+        assert holds({"identity_types": [wanted]}, context(kind)) is (kind == wanted)
 
 
 @pytest.mark.req("R-6.1-07")
@@ -102,13 +102,13 @@ def test_all_conditions_of_an_object_must_hold():
 
 @pytest.mark.req("R-6.1-09", "R-6.1-10")
 @pytest.mark.parametrize(
-    ("type", "roles", "expected"),
+    ("kind", "roles", "expected"),
     [("user", ["admin"], True), ("service", ["admin"], True), ("user", [], False), ("service", [], True)],
 )
-def test_alternatives_and_negations_nest(type, roles, expected):
+def test_alternatives_and_negations_nest(kind, roles, expected):
     conditions = {"$or": [{"roles": ["admin"]}, {"$not": {"identity_types": ["user"]}}]}
-    assert holds(conditions, context(type, roles)) is expected
-    assert holds_async(conditions, context(type, roles)) is expected
+    assert holds(conditions, context(kind, roles)) is expected
+    assert holds_async(conditions, context(kind, roles)) is expected
 
 
 @pytest.mark.req("R-6.1-11")
@@ -180,7 +180,7 @@ trees = st.recursive(
 
 def oracle(conditions):
     """Kleene's three-valued logic, written down naively: 1 yes, 0 no, 0.5 untold."""
-    values = {"sync": lambda value: float(value), "fails": lambda value: 0.5}
+    values = {"sync": float, "fails": lambda value: 0.5}
     values["$not"] = lambda value: 1 - oracle(value)
     values["$or"] = lambda value: max((oracle(each) for each in value), default=0)
     return min(values[key](value) for key, value in conditions.items())

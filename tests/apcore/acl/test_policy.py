@@ -32,7 +32,7 @@ caller_arrays = st.builds(
 conditions = st.sampled_from([None, None, {"roles": ["admin"]}, {"$not": {"roles": ["admin"]}}, {"max_call_depth": 1}])
 rules = st.builds(rule, caller_arrays, arrays, st.sampled_from(["allow", "deny"]), conditions)
 contexts = st.none() | st.builds(
-    lambda type, roles, chain: Context.create(identity=type and Identity("x", type, roles), call_chain=chain),
+    lambda kind, roles, chain: Context.create(identity=kind and Identity("x", kind, roles), call_chain=chain),
     st.sampled_from([None, "user", "system"]),
     st.sampled_from([[], ["admin"]]),
     st.lists(ids, max_size=2),
