@@ -20,7 +20,8 @@ class Identity:
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.id, str) or not self.id:
+        given: object = self.id  # callers without a type checker give anything
+        if not isinstance(given, str) or not given:
             raise ValueError(f"Identity.id must be a non-empty string, not {self.id!r}")
         object.__setattr__(self, "roles", tuple(self.roles))
         object.__setattr__(self, "attrs", dict(self.attrs))

@@ -164,16 +164,15 @@ class Executor:
 
     # One call
 
-    async def _perform(self, state: PipelineState) -> Any:
+    async def _perform(self, state: PipelineState) -> dict[str, Any]:
         try:
             await run_pipeline(self._strategy, state)
         except PipelineStepError as failure:
             return await self._recover(state, failure)
-        if state.stopped and state.result is None:
-            return state.outputs
-        return state.result
+        output: dict[str, Any] = state.outputs if state.stopped and state.result is None else state.result
+        return output
 
-    async def _recover(self, state: PipelineState, failure: PipelineStepError) -> Any:
+    async def _recover(self, state: PipelineState, failure: PipelineStepError) -> dict[str, Any]:
         """The fallback of a middleware, or the step's own error, which is what callers get (§8.3, C-15)."""
         original = failure.original
         context = getattr(state, "context", None)
@@ -185,7 +184,7 @@ class Executor:
             _log_unexpected(original, state.module_id, context)
         error = propagate_error(original, state.module_id, context)
         if state.passage is not None:
-            fallback = await state.passage.recover(error)
+            fallback: dict[str, Any] | None = await state.passage.recover(error)
             if fallback is not None:
                 return fallback
         return _raise(error, failure.step)

@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import Any
 
+from apcore.context import Context
 from apcore.effects import EffectRecord
 from apcore.errors import ModuleError, PipelineStepError, propagate_error
 from apcore.execution.measurement import EffectMeter
@@ -144,9 +145,7 @@ def _position(check: PreflightCheckResult) -> int:
 
 def _describe(error: Exception, state: PipelineState) -> dict[str, Any]:
     original = error.original if isinstance(error, PipelineStepError) else error
-    context = getattr(state, "context", None)
-    if isinstance(original, ModuleError) and context is None:
-        return original.to_dict()
+    context = getattr(state, "context", None) or Context.create()
     return propagate_error(original, str(state.module_id), context).to_dict()
 
 

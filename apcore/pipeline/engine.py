@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from typing import Any
 
 from apcore.errors import PipelineStepError
@@ -20,14 +19,9 @@ async def run_pipeline(strategy: Strategy, state: PipelineState) -> None:
 
     The middle part runs inside ``runner.execute``, so that a failure in it, or a late result, commits nothing.
     """
-    await _run_steps(strategy.before, state)
-    if state.stopped:
-        return
-    if strategy.together:
-        await _run_together(strategy.together, state)
-        if state.stopped:
-            return
-    await _run_steps(strategy.after, state)
+    for run, steps in ((_run_steps, strategy.before), (_run_together, strategy.together), (_run_steps, strategy.after)):
+        if steps and not state.stopped:
+            await run(steps, state)
 
 
 async def _run_together(steps: tuple[Step, ...], state: PipelineState) -> None:
@@ -47,7 +41,7 @@ async def _run_together(steps: tuple[Step, ...], state: PipelineState) -> None:
         raise PipelineStepError(steps[0].name, error) from error
 
 
-async def _run_steps(steps: Iterable[Step], state: PipelineState) -> None:
+async def _run_steps(steps: tuple[Step, ...], state: PipelineState) -> None:
     for step in steps:
         state.step_name = step.name
         try:

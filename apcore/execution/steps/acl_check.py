@@ -22,6 +22,8 @@ class AclCheck:
         acl = self._acl
         if acl is None:
             return
+        if acl.is_stale:
+            await state.runner.call(acl.refresh)
         context = state.context
         if acl.has_async_conditions:
             decision = await state.runner.call(acl.evaluate_async, context.caller_id, state.module_id, context)

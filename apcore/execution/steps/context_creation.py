@@ -20,7 +20,8 @@ class ContextCreation:
 
     def run(self, state: PipelineState) -> None:
         """Raises InvalidModuleIdError for an ID that is no text, InvalidInputError for inputs that are no mapping."""
-        if not isinstance(state.module_id, str) or not state.module_id:
+        given: object = state.module_id
+        if not isinstance(given, str) or not given:
             validate_canonical_id(state.module_id)
         parent = state.parent if state.parent is not None else Context.create()
         state.context = context = parent.enter(state.module_id)

@@ -25,7 +25,7 @@ class Execute:
         deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
         function, argument = definition.execute, state.inputs
         expected = state.grant.effect_digest if state.grant is not None else None
-        if expected is not None and definition.effect == "planned":
+        if expected is not None and definition.effect == "planned" and definition.apply is not None:
             argument = await self._meter.plan(state.runner, state.invocation())
             _require(planned_effect(argument), expected)
             function = definition.apply
