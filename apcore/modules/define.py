@@ -158,7 +158,10 @@ def _annotations(given: Any) -> ModuleAnnotations:
 
 
 def _examples(given: Any) -> tuple[ModuleExample, ...]:
-    return tuple(each if isinstance(each, ModuleExample) else ModuleExample.from_dict(each) for each in given or ())
+    examples = tuple(given or ())
+    if not all(isinstance(each, (ModuleExample, Mapping)) for each in examples):
+        raise TypeError("examples must be a list of ModuleExample or mappings")
+    return tuple(each if isinstance(each, ModuleExample) else ModuleExample.from_dict(each) for each in examples)
 
 
 def _metadata(given: Any) -> dict[str, Any]:

@@ -1,0 +1,59 @@
+import functools
+
+from apcore.modules import FunctionModule, PlannedModule
+from apcore.modules.source import source_hash
+
+
+def add(a: int) -> dict:
+    return {}
+
+
+def from_file(path, code):
+    path.write_text(code)
+    namespace = {"__name__": "somewhere"}
+    exec(compile(code, str(path), "exec"), namespace)
+    return namespace
+
+
+def test_a_helper_in_the_same_file_counts(tmp_path):
+    code = "def helper():\n    return dict()\ndef f(a: int) -> dict:\n    return helper{}\n"
+    first = from_file(tmp_path / "first.py", code.format("()"))["f"]
+    second = from_file(tmp_path / "second.py", code.format("() or None"))["f"]
+    assert source_hash(FunctionModule(first, id="a.b")) != source_hash(FunctionModule(second, id="a.b"))
+
+
+def test_wrapping_makes_no_difference():
+    @functools.wraps(add)
+    def wrapper(a: int) -> dict:
+        return add(a)
+
+    plain = source_hash(FunctionModule(add, id="a.b"))
+    assert source_hash(FunctionModule(wrapper, id="a.b")) == plain
+    assert source_hash(FunctionModule(functools.partial(add, a=1), id="a.b")) == plain
+
+
+def test_instances_of_one_class_are_the_same_code():
+    class First:
+        pass
+
+    class Second(First):
+        pass
+
+    assert source_hash(First()) == source_hash(First())
+    assert source_hash(First()) != source_hash(Second())
+
+
+def test_code_without_a_file_counts_with_its_name():
+    namespace = {"__name__": "typed_into_a_shell"}
+    exec("class Typed: pass\nclass Other: pass", namespace)
+    assert source_hash(namespace["Typed"]()) == source_hash(namespace["Typed"]())
+    assert source_hash(namespace["Typed"]()) != source_hash(namespace["Other"]())
+
+
+def test_the_standard_library_does_not_count():
+    class Planned(PlannedModule):
+        def plan(self, inputs, context): ...
+
+        def apply(self, plan, context): ...
+
+    assert len(source_hash(Planned())) == 64
