@@ -75,7 +75,7 @@ def make_executor(rules: int | None) -> Executor:
     registry = Registry()
     for each in (add, total, outer, middle):
         registry.register(each.id, each)
-    registry.register("bench.class", AddClass())
+    registry.register("bench.add_class", AddClass())
     return Executor(registry, acl=None if rules is None else make_acl(rules))
 
 
@@ -97,7 +97,7 @@ def cases(settings: Settings) -> Iterator[Measurement]:
     yield measured("call, ACL of 10 rules", lambda: with_acl.call("bench.add", inputs), TARGET_SECONDS)
     yield measured("call, ACL of 10 rules, with identity", lambda: with_acl.call("bench.add", inputs, caller))
     yield measured("call, ACL of 10,000 rules", lambda: with_long_acl.call("bench.add", inputs))
-    yield measured("call, class with JSON Schemas", lambda: with_acl.call("bench.class", inputs))
+    yield measured("call, class with JSON Schemas", lambda: with_acl.call("bench.add_class", inputs))
     yield measured("call, three modules deep", lambda: with_acl.call("bench.outer", inputs))
     yield measured("validate", lambda: with_acl.validate("bench.add", inputs))
     for lines in (20, 500):

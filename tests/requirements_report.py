@@ -4,15 +4,15 @@
     python -m tests.requirements_report --missing  # and the IDs that no test claims
     python -m tests.requirements_report --json
 
-Claims are read from the source of the tests (`@pytest.mark.req("R-6.3-01")`), not from a run, so that the report needs
-no database and sees every test. The exit status is 1 when a test claims an ID that does not exist.
+A test claims a requirement with `@pytest.mark.req("R-6.3-01")`. The exit status is 1 when a test claims an ID that does
+not exist.
 """
 
 import argparse
-import ast
 import json
+import subprocess
 import sys
-from collections import defaultdict
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ import yaml
 
 TESTS = Path(__file__).resolve().parent
 REQUIREMENTS = TESTS / "requirements.yaml"
+PLUGIN = "tests.requirements_plugin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`covered` maps an ID to the places ("tests/apcore/acl/test_rules.py:12") that claim it."""
+    """`covered` and `unknown` map an ID to the tests that claim it, `areas` an area to (covered, all)."""
 
     covered: Mapping[str, Sequence[str]]
     missing: Sequence[Requirement]
@@ -53,35 +54,29 @@ def load_requirements(file: Path = REQUIREMENTS) -> list[Requirement]:
     return [Requirement(key, entry["level"], entry["area"]) for key, entry in entries.items()]
 
 
-def claims_in(source: str) -> Iterator[tuple[str, int]]:
-    """Every requirement ID that `source` claims, with its line. An ID that is not written out is an error."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and _is_req_marker(node.func):
-            for argument in node.args:
-                if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
-                    raise ValueError(f"line {argument.lineno}: write requirement IDs out, one string each")
-                yield argument.value, argument.lineno
-
-
-def _is_req_marker(function: ast.expr) -> bool:
-    """Whether the expression reads `….mark.req`, as in `pytest.mark.req`."""
-    return (
-        isinstance(function, ast.Attribute)
-        and function.attr == "req"
-        and (getattr(function.value, "attr", None) == "mark" or getattr(function.value, "id", None) == "mark")
-    )
-
-
 def collect_claims(folder: Path = TESTS) -> dict[str, list[str]]:
-    claims: defaultdict[str, list[str]] = defaultdict(list)
-    for file in sorted(folder.rglob("test_*.py")):
-        place = file.relative_to(folder.parent)
-        try:
-            for requirement, line in claims_in(file.read_text(encoding="utf-8")):
-                claims[requirement].append(f"{place}:{line}")
-        except ValueError as error:
-            raise ValueError(f"{place}: {error}") from error
-    return dict(claims)
+    """Which tests claim which requirement, as pytest itself sees it: it collects the tests and runs none of them.
+
+    Raises RuntimeError with pytest's words when a test file cannot be collected.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        file = Path(temporary) / "claims.json"
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-qq",
+            "--collect-only",
+            "-p",
+            PLUGIN,
+            f"--claims={file}",
+            str(folder),
+        ]
+        done = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"The tests cannot be collected:\n{done.stdout}{done.stderr}")
+        claims: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8"))
+    return claims
 
 
 def compare(requirements: Sequence[Requirement], claims: Mapping[str, Sequence[str]]) -> Report:
