@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from functools import cache
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
+from django.utils.module_loading import import_string
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,8 @@ class ApcoreSettings:
     """Path of a YAML access list. Without it the rules are those of the database."""
     acl_default_effect: str = "deny"
     """What holds where no rule of the database matches: `deny` or `allow`."""
+    acl_conditions: Mapping[str, str] | None = None
+    """Conditions of the project's own for access rules: name → dotted path of a handler `(value, context) -> bool`."""
     middleware: tuple[str, ...] = ()
     """Dotted paths of apcore middleware classes, outermost first (§11.1)."""
     rewriters: tuple[str, ...] = ()
@@ -33,7 +37,7 @@ class ApcoreSettings:
     context_factory: str = "django_apcore.context.DjangoContextFactory"
     """Dotted path of the class that turns an HTTP request into a context (§12.2)."""
     executor: Mapping[str, Any] | None = None
-    """Further options of the executor: deadlines and depth limits, as in the `executor` section of apcore.yaml (§9.1)."""
+    """Deadlines and depth limits of the executor, as in the `executor` section of apcore.yaml (§9.1)."""
     encryption_keys: tuple[str, ...] = ()
     """Fernet keys, newest first, for what is stored to resume a call. Empty: keys derived from SECRET_KEY."""
     sensitive_keys: tuple[str, ...] = ()
@@ -56,7 +60,7 @@ class ApcoreSettings:
         "rest_framework.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     )
-    """Dotted paths of the classes that recognise a REST caller. The first one decides how a 401 asks for credentials."""
+    """Dotted paths of the classes that recognise a REST caller. The first one decides how a 401 asks who is there."""
     api_permission_classes: tuple[str, ...] = ("rest_framework.permissions.IsAuthenticated",)
     """Dotted paths of the classes that admit a REST caller, before any access rule is asked."""
     api_docs_permission_classes: tuple[str, ...] = ("rest_framework.permissions.IsAuthenticated",)
@@ -79,13 +83,28 @@ def unknown_keys() -> list[tuple[str, str | None]]:
 
 @cache
 def get_settings() -> ApcoreSettings:
-    """Return the settings as they are now. Unknown keys are left to the system check; ImproperlyConfigured for bad types."""
+    """Return the settings as they are now. Raises ImproperlyConfigured for wrong types; checks find unknown keys."""
     raw = _raw()
     given = {field.name: raw[field.name.upper()] for field in fields(ApcoreSettings) if field.name.upper() in raw}
     for name in _LISTS:
         if name in given:
             given[name] = _words(name, given[name])
+    for name, value in given.items():
+        _require_type(name, value)
     return ApcoreSettings(**given)
+
+
+def imported(path: str) -> Any:
+    """Return what a dotted path of the settings names. Raises ImproperlyConfigured."""
+    try:
+        return import_string(path)
+    except ImportError as error:
+        raise ImproperlyConfigured(f"APCORE names {path!r}, which cannot be imported: {error}") from error
+
+
+def acl_conditions() -> dict[str, Any]:
+    """Return the project's own conditions for access rules. Raises ImproperlyConfigured."""
+    return {name: imported(path) for name, path in (get_settings().acl_conditions or {}).items()}
 
 
 def _raw() -> Mapping[str, Any]:
@@ -99,6 +118,23 @@ def _words(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str) or not all(isinstance(word, str) for word in value):
         raise ImproperlyConfigured(f"APCORE[{name.upper()!r}] must be a list of strings.")
     return tuple(value)
+
+
+def _require_type(name: str, value: Any) -> None:
+    expected = _TYPES[name]
+    if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
+        names = " or ".join(sorted(each.__name__ for each in expected))
+        raise ImproperlyConfigured(f"APCORE[{name.upper()!r}] must be of type {names}, not {type(value).__name__}.")
+
+
+def _plain_types(hint: Any) -> tuple[type, ...]:
+    """The classes that values of a type hint belong to; a whole number is fine where a float is asked for."""
+    alternatives = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    classes = tuple(get_origin(each) or each for each in alternatives)
+    return (*classes, int) if float in classes else classes
+
+
+_TYPES = {name: _plain_types(hint) for name, hint in get_type_hints(ApcoreSettings).items()}
 
 
 def _closest(key: str, known: list[str]) -> str | None:

@@ -26,7 +26,7 @@ ForbiddenReason = Literal[
 class ApprovalConflict(ModuleError):
     """The approval request is not, or no longer, in the state that this step needs (HTTP 409).
 
-    `details["reason"]` is one of `ConflictReason`; `details["approval_id"]` and `details["status"]` say where it stands.
+    `details["reason"]` is one of `ConflictReason`; `details["status"]` says where the request stands.
     """
 
     code: ClassVar[str] = ErrorCodes.APPROVAL_CONFLICT

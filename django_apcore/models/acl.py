@@ -1,5 +1,7 @@
 """Access rules, and the revision numbers that tell other processes to read them again."""
 
+from typing import Any
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -28,6 +30,15 @@ class ACLRule(models.Model):
 
     def __str__(self) -> str:
         return self.description or f"{self.effect} {self.callers} → {self.targets}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rule in the form of ACL files (§6.1), as `apcore.acl.ACLRule.from_dict` reads it."""
+        rule = {"callers": self.callers, "targets": self.targets, "effect": self.effect}
+        if self.description:
+            rule["description"] = self.description
+        if self.conditions is not None:
+            rule["conditions"] = self.conditions
+        return rule
 
 
 class PolicyRevision(models.Model):

@@ -2,9 +2,10 @@
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
-from django.core.validators import MinValueValidator
+from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -13,11 +14,18 @@ from django_apcore.models.fields import StorableJSONField
 
 
 class ApprovalPolicy(models.Model):
-    """How requests for the modules that match `pattern` are handled. The first active match in `position` order wins."""
+    """How requests for the modules that match `pattern` are handled. The first active match by `position` wins."""
 
     name = models.CharField(max_length=100, unique=True)
-    pattern = models.CharField(max_length=192, default="*", help_text=_("Module pattern, for example store.invoices.*"))
-    position = models.IntegerField(default=0, help_text=_("Policies are tried in ascending order; the first match wins."))
+    pattern = models.CharField(
+        max_length=192,
+        default="*",
+        validators=[RegexValidator(r"^[a-z0-9_.*]+\Z", _("A module ID, with * for any text."))],
+        help_text=_("Module pattern, for example store.invoices.*"),
+    )
+    position = models.IntegerField(
+        default=0, help_text=_("Policies are tried in ascending order; the first match wins.")
+    )
     expires_after = models.DurationField(
         default=timedelta(hours=24), validators=[MinValueValidator(timedelta(seconds=1))]
     )
@@ -43,6 +51,12 @@ class ApprovalPolicy(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save under the next revision, so that what was approved under an earlier one is asked for again."""
+        if not self._state.adding:
+            self.revision += 1
+        super().save(*args, **kwargs)
 
 
 class ApprovalRequest(models.Model):
@@ -161,8 +175,8 @@ class ApprovalRequest(models.Model):
 
     @property
     def needs_confirmation(self) -> bool:
-        """Whether an approver has to confirm: rows are deleted, or the effect is not completely known."""
-        return self.effect_destructive or not self.effect_complete or self.provenance == self.Provenance.NONE
+        """Whether an approver has to confirm: something is destroyed, or the effect is not completely known."""
+        return self.effect_destructive or not self.effect_complete or bool(self.annotations.get("destructive"))
 
 
 class EffectChange(models.Model):
@@ -204,9 +218,7 @@ class ApprovalDecision(models.Model):
 
     request = models.ForeignKey(ApprovalRequest, on_delete=models.PROTECT, related_name="decisions")
     verdict = models.CharField(max_length=8, choices=Verdict.choices)
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="apcore_decisions"
-    )
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="apcore_decisions")
     decided_by_name = models.CharField(max_length=255)
     reason = models.TextField(blank=True)
     effect_digest = models.CharField(max_length=64)

@@ -62,6 +62,10 @@ class AsyncTask(models.Model):
         """The name of this task in the audit trail."""
         return f"task:{self.id}"
 
+    def is_from(self, identity_type: str | None, identity_id: str | None) -> bool:
+        """Whether this identity submitted the task. Anonymous tasks belong to anonymous callers."""
+        return (self.identity_type, self.identity_id) == (identity_type or "", identity_id or "")
+
     @property
     def is_finished(self) -> bool:
         """Whether the task has reached a state that it never leaves."""

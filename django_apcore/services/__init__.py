@@ -1,20 +1,29 @@
 """What can be done, one verb per file: permission, row lock, status check, audit entry and signal together."""
 
+from django_apcore.services._requests import find as find_request
+from django_apcore.services._requests import policy_for
+from django_apcore.services._tasks import find_task
+from django_apcore.services.answer import refuse, result_of
 from django_apcore.services.approve import approve
-from django_apcore.services.audit import BrokenEntry, VerificationReport, append, verify
+from django_apcore.services.audit import append
 from django_apcore.services.cancel import cancel
 from django_apcore.services.cancel_task import cancel_task
-from django_apcore.services.consume import consume, fail, record_outcome, supersede
+from django_apcore.services.consume import consume, record_outcome
 from django_apcore.services.execute import dispatch_approved, enqueue, execute_approved
 from django_apcore.services.expire import expire, expire_due
+from django_apcore.services.fail import fail
+from django_apcore.services.measure import measure
+from django_apcore.services.present import present
 from django_apcore.services.publish_policy import delete_policy, delete_rule, replace_rules, save_policy, save_rule
 from django_apcore.services.reject import reject
 from django_apcore.services.remeasure import remeasure
 from django_apcore.services.request import open_request
 from django_apcore.services.resume import resume
 from django_apcore.services.run_task import run_task
-from django_apcore.services.submit import submit
+from django_apcore.services.submit import dispatch_submitted, submit
+from django_apcore.services.supersede import supersede
 from django_apcore.services.toggle import toggle
+from django_apcore.services.verify import BrokenEntry, VerificationReport, verify
 
 __all__ = [
     "BrokenEntry",
@@ -27,16 +36,24 @@ __all__ = [
     "delete_policy",
     "delete_rule",
     "dispatch_approved",
+    "dispatch_submitted",
     "enqueue",
     "execute_approved",
     "expire",
     "expire_due",
     "fail",
+    "find_request",
+    "find_task",
+    "measure",
     "open_request",
+    "policy_for",
+    "present",
     "record_outcome",
+    "refuse",
     "reject",
     "remeasure",
     "replace_rules",
+    "result_of",
     "resume",
     "run_task",
     "save_policy",

@@ -1,37 +1,38 @@
 """The audit trail: append entries to hash chains, and prove that nobody touched them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+import hashlib
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import OperationalError
+from django.utils import timezone
 
 from apcore.context import Identity
-from django_apcore.models import AuditEntry
+from apcore.schema import canonical_json
+from django_apcore.context import type_of
+from django_apcore.models import AuditChain, AuditEntry
+from django_apcore.models.fields import storable
+from django_apcore.services._database import alias, atomic
 
 PARTITIONS = 16
-
-BreakReason = Literal["edited", "deleted", "reordered", "truncated", "inserted"]
-
-
-@dataclass(frozen=True, slots=True)
-class BrokenEntry:
-    """Where a chain does not hold. `entry_id` is None where the entry itself is gone."""
-
-    partition: int
-    sequence: int
-    entry_id: int | None
-    reason: BreakReason
-    message: str
+GENESIS = "0" * 64
+_SERIALIZATION_FAILURE = "40001"
 
 
 @dataclass(frozen=True, slots=True)
-class VerificationReport:
-    """What `verify` found: how many entries were read, and the first broken one of each broken partition."""
+class Event:
+    """Something to be appended. `data` must be JSON without secrets; without an actor it is the system's own doing."""
 
-    ok: bool
-    entries: int
-    broken: tuple[BrokenEntry, ...] = ()
+    kind: str
+    subject: str
+    actor: User | Identity | None = None
+    module_id: str | None = None
+    trace_id: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 def append(
@@ -47,9 +48,92 @@ def append(
 
     `data` must be JSON without secrets. Without an actor the entry is the system's own.
     """
-    raise NotImplementedError
+    return append_all([Event(kind, subject, actor, module_id, trace_id, data or {})])[0]
 
 
-def verify(partition: int | None = None) -> VerificationReport:
-    """Check every hash and link of one partition, or of all."""
-    raise NotImplementedError
+def append_all(events: Iterable[Event]) -> list[AuditEntry]:
+    """Append several entries in one transaction. Chains are locked in one order, so two writers cannot deadlock."""
+    with atomic():
+        return [_append(event) for event in sorted(events, key=lambda event: partition_of(event.subject))]
+
+
+def partition_of(subject: str) -> int:
+    """The chain that entries about this subject belong to."""
+    return zlib.crc32(subject.encode("utf-8", "surrogatepass")) % PARTITIONS
+
+
+def content_hash(entry: AuditEntry, sequence: int | None = None) -> str:
+    """SHA-256 over everything an entry says, its place, and the hash of the entry before it."""
+    content = {
+        "partition": entry.partition,
+        "sequence": entry.sequence if sequence is None else sequence,
+        "at": _timestamp(entry.at),
+        "kind": entry.kind,
+        "actor_id": entry.actor_id,
+        "actor_type": entry.actor_type,
+        "module_id": entry.module_id,
+        "trace_id": entry.trace_id,
+        "subject": entry.subject,
+        "data": entry.data,
+        "previous_hash": entry.previous_hash,
+    }
+    return hashlib.sha256(canonical_json(content).encode()).hexdigest()
+
+
+def _append(event: Event) -> AuditEntry:
+    """Append to the subject's chain, or to the next one where PostgreSQL cannot serialise.
+
+    Under REPEATABLE READ a chain that another process has extended since our snapshot cannot be extended by us. An
+    executing module must not have to run again for that, so its entry goes to a chain that nobody touched.
+    """
+    first = partition_of(event.subject)
+    for partition in _from(first):
+        try:
+            with atomic():
+                return _append_to(partition, event)
+        except OperationalError as error:
+            if getattr(error.__cause__, "sqlstate", None) != _SERIALIZATION_FAILURE:
+                raise
+            failure = error
+    raise failure
+
+
+def _from(first: int) -> Iterator[int]:
+    return ((first + step) % PARTITIONS for step in range(PARTITIONS))
+
+
+def _append_to(partition: int, event: Event) -> AuditEntry:
+    heads = AuditChain.objects.using(alias()).select_for_update()
+    head, _created = heads.get_or_create(partition=partition, defaults={"hash": GENESIS})
+    actor_type, actor_id = _name(event.actor)
+    entry = AuditEntry(
+        partition=partition,
+        sequence=head.sequence + 1,
+        at=timezone.now(),
+        kind=event.kind,
+        actor_id=storable(actor_id)[:255],
+        actor_type=storable(actor_type)[:32],
+        module_id=event.module_id or "",
+        trace_id=event.trace_id or "",
+        subject=event.subject,
+        data=storable(dict(event.data)),
+        previous_hash=head.hash,
+    )
+    entry.hash = content_hash(entry)
+    entry.save(using=alias(), force_insert=True)
+    head.sequence, head.hash = entry.sequence, entry.hash
+    head.save(using=alias(), update_fields=["sequence", "hash"])
+    return entry
+
+
+def _name(actor: User | Identity | None) -> tuple[str, str]:
+    if actor is None:
+        return "system", ""
+    if isinstance(actor, Identity):
+        return actor.type, actor.id
+    return type_of(actor), str(actor.pk)
+
+
+def _timestamp(at: datetime) -> str:
+    aware = at if timezone.is_naive(at) else at.astimezone(UTC)
+    return aware.isoformat(timespec="microseconds")

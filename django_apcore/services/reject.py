@@ -4,7 +4,9 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 
-from django_apcore.models import ApprovalRequest
+from apcore.errors import InvalidInputError
+from django_apcore.models import ApprovalDecision, ApprovalRequest
+from django_apcore.services._decide import decide
 
 
 def reject(
@@ -16,4 +18,13 @@ def reject(
     ApprovalNotFound; ApprovalForbidden (own_request, no_permission, not_a_decider); ApprovalConflict
     (already_decided, expired, effect_changed); InvalidInputError without a reason.
     """
-    raise NotImplementedError
+    if not reason.strip():
+        raise InvalidInputError("A rejection needs a reason.", details={"field": "reason"})
+    return decide(
+        request_id,
+        ApprovalDecision.Verdict.REJECT,
+        actor=actor,
+        seen_digest=seen_digest,
+        reason=reason,
+        channel=channel,
+    )

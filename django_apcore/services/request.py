@@ -3,7 +3,12 @@
 from uuid import UUID
 
 from apcore import approval
+from apcore.effects import NO_EFFECT
 from django_apcore.models import ApprovalRequest
+from django_apcore.services._database import durable
+from django_apcore.services._store import store
+from django_apcore.services.audit import append_all
+from django_apcore.services.supersede import supersede
 
 
 def open_request(
@@ -14,4 +19,10 @@ def open_request(
     Raises InsideTransactionError when the caller's transaction could take the request back, and ApprovalForbidden
     (human_required) when only a person may start this call.
     """
-    raise NotImplementedError
+    if supersedes is not None:
+        effect = request.effect or NO_EFFECT
+        return supersede(supersedes, request=request, effect=effect, reason=superseded_reason)
+    with durable():
+        row, requested = store(request, request.effect, None, "")
+        append_all([requested])
+    return row

@@ -1,13 +1,94 @@
 """Run: a worker takes a submitted task through the executor (§5.8)."""
 
+import logging
 from uuid import UUID
 
+from django.utils import timezone
+
+from apcore.context import Context
+from apcore.errors import ErrorCodes, ExecutionCancelledError, InternalError, ModuleError
 from django_apcore.models import AsyncTask
+from django_apcore.secrets import encrypt
+from django_apcore.services._calls import StoredInputs, executor, redacted
+from django_apcore.services._database import alias, atomic
+from django_apcore.services._tasks import find_task, finish, lock_task
+from django_apcore.services._watch import ProgressWriter, TaskCancelToken
+
+logger = logging.getLogger("django_apcore.tasks")
+
+Status = AsyncTask.Status
 
 
-def run_task(task_id: UUID | str) -> AsyncTask:
+def run_task(task_id: UUID | str, *, celery_id: str = "") -> AsyncTask:
     """Run a pending task and return it after that. A task that is not pending is returned as it is.
 
-    Raises TaskNotFound.
+    `celery_id` names the message. If the message of a running task comes again, its worker was lost: a module that is
+    safe to repeat (read-only or idempotent) runs again, any other task fails. Raises TaskNotFound.
     """
-    raise NotImplementedError
+    if not _start(task_id, celery_id):
+        return find_task(task_id)
+    task = find_task(task_id)
+    try:
+        result = _call(task)
+    except ExecutionCancelledError as error:
+        return _end(task_id, Status.CANCELLED, error)
+    except ModuleError as error:
+        return _end(task_id, Status.FAILED, error)
+    except Exception as error:
+        _end(task_id, Status.FAILED, InternalError(f"The worker failed: {type(error).__name__}"))
+        raise
+    with atomic():
+        task = lock_task(task_id)
+        if task.status == Status.RUNNING:
+            schema = executor().registry.get_definition(task.module_id).output_schema
+            shown = redacted(result, schema)
+            finish(task, Status.COMPLETED, None, result_encrypted=encrypt(result), result_redacted=shown)
+    return task
+
+
+def _start(task_id: UUID | str, celery_id: str) -> bool:
+    """Whether this worker is the one that runs the task."""
+    with atomic():
+        task = lock_task(task_id)
+        if task.status == Status.RUNNING and celery_id and task.celery_id == celery_id:
+            return _take_over(task)
+        if task.status != Status.PENDING:
+            return False
+        task.status = Status.RUNNING
+        task.started_at = timezone.now()
+        task.celery_id = celery_id
+        task.save(using=alias(), update_fields=["status", "started_at", "celery_id"])
+        return True
+
+
+def _take_over(task: AsyncTask) -> bool:
+    annotations = executor().registry.get_definition(task.module_id).annotations
+    if annotations.readonly or annotations.idempotent:
+        logger.warning("Task %s runs again: its worker was lost", task.pk)
+        return True
+    error = ModuleError(
+        "The worker was lost while the task ran. It is not known how far it came, so it does not run again.",
+        code="TASK_WORKER_LOST",
+        retryable=False,
+    )
+    finish(task, Status.FAILED, None, error=error.to_dict())
+    return False
+
+
+def _call(task: AsyncTask) -> dict[str, object]:
+    context = Context.deserialize(task.context_json)
+    context.cancel_token = token = TaskCancelToken(task.pk)
+    context.services = {"progress": ProgressWriter(task.pk)}
+    token.check()
+    inputs = StoredInputs.from_encrypted(task.inputs_encrypted)
+    return executor().call(task.module_id, inputs.sent, context)
+
+
+def _end(task_id: UUID | str, status: AsyncTask.Status, error: ModuleError) -> AsyncTask:
+    with atomic():
+        task = lock_task(task_id)
+        if task.status == Status.RUNNING:
+            finish(task, status, None, error=redacted(error.to_dict()))
+    if error.code == ErrorCodes.GENERAL_INTERNAL_ERROR:
+        logger.error("Task %s: %s", task.pk, error.message)
+    return task

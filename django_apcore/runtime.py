@@ -1,0 +1,136 @@
+"""The parts of apcore that this process uses, built once from the settings."""
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+
+from apcore.acl import ACL
+from apcore.app import App, build_app
+from apcore.approval import ApprovalHandler
+from apcore.context import ContextFactory
+from apcore.execution import Executor
+from apcore.registry import Registry
+from apcore.toggles import Toggles
+from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imported
+from django_apcore.discovery import register_modules
+from django_apcore.runner import DjangoAsyncRunner, DjangoSyncRunner
+from django_apcore.stores import DatabaseACL, DatabaseToggles
+
+_building = threading.RLock()
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What a process needs to make calls: apcore's app, and the factory that turns requests into contexts."""
+
+    app: App
+    context_factory: ContextFactory
+
+    @property
+    def registry(self) -> Registry:
+        """Which modules there are."""
+        return self.app.registry
+
+    @property
+    def executor(self) -> Executor:
+        """Makes calls."""
+        return self.app.executor
+
+    @property
+    def acl(self) -> ACL | None:
+        """Who may call what."""
+        return self.app.acl
+
+    @property
+    def toggles(self) -> Toggles:
+        """Which modules are switched off."""
+        return self.app.toggles
+
+    @property
+    def approval_handler(self) -> ApprovalHandler | None:
+        """Who is asked for approvals."""
+        return self.app.approval_handler
+
+
+def get() -> Runtime:
+    """The runtime of this process, built when it is first asked for. Raises what is wrong with settings or modules."""
+    config = _config()
+    if config.runtime is None:
+        with _building:
+            if config.runtime is None:
+                config.runtime = build()
+    runtime: Runtime = config.runtime
+    return runtime
+
+
+def reset() -> None:
+    """Forget the runtime and its registry; the next call builds both anew."""
+    config = _config()
+    with _building:
+        config.runtime = None
+        config.registry = None
+
+
+def replace(runtime: Runtime | None) -> Runtime | None:
+    """Put another runtime in place, for tests. Returns the one before."""
+    config = _config()
+    with _building:
+        previous: Runtime | None = config.runtime
+        config.runtime = runtime
+    return previous
+
+
+def build(
+    *,
+    registry: Registry | None = None,
+    acl: ACL | None = None,
+    toggles: Toggles | None = None,
+    approval_handler: ApprovalHandler | None = None,
+) -> Runtime:
+    """A runtime after the settings, with the given parts in place of those that the settings name."""
+    settings = get_settings()
+    app = build_app(
+        registry=registry if registry is not None else get_registry(),
+        acl=acl if acl is not None else _acl(settings),
+        toggles=toggles if toggles is not None else DatabaseToggles(),
+        approval_handler=approval_handler if approval_handler is not None else _approval_handler(settings),
+        middlewares=[imported(path)() for path in settings.middleware],
+        config=settings.executor or {},
+        runners=(DjangoSyncRunner, DjangoAsyncRunner),
+    )
+    for path in settings.rewriters:
+        app.executor.add_rewriter(imported(path))
+    return Runtime(app, imported(settings.context_factory)())
+
+
+def get_registry() -> Registry:
+    """The registry of this process, with the modules of all installed apps (§9.13.3)."""
+    config = _config()
+    with _building:
+        if config.registry is None:
+            registry = Registry()
+            if get_settings().auto_register_modules:
+                register_modules(registry)
+            config.registry = registry
+        found: Registry = config.registry
+    return found
+
+
+def _acl(settings: ApcoreSettings) -> ACL:
+    if settings.acl_file is not None:
+        return ACL.load(settings.acl_file, conditions=acl_conditions())
+    return DatabaseACL()
+
+
+def _approval_handler(settings: ApcoreSettings) -> ApprovalHandler | None:
+    if settings.approval_handler is None:
+        return None
+    handler: ApprovalHandler = imported(settings.approval_handler)()
+    return handler
+
+
+def _config() -> Any:
+    """The app config owns what lives as long as the process, so that the rooms below find it without importing us."""
+    return apps.get_app_config("django_apcore")

@@ -1,0 +1,81 @@
+"""Calls that were stored, and the executor that makes them again."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
+
+from apcore.context import Context, Identity
+from apcore.execution import Executor
+from apcore.redaction import DEFAULT_SENSITIVE_KEYS, redact
+from django_apcore.conf import get_settings
+from django_apcore.context import user_pk_of
+from django_apcore.secrets import decrypt, encrypt
+
+
+@dataclass(frozen=True, slots=True)
+class StoredInputs:
+    """The inputs of a stored call: the effective ones, and the caller's own where a rewriter changed them."""
+
+    effective: Mapping[str, Any]
+    original: Mapping[str, Any] | None = None
+
+    @property
+    def sent(self) -> Mapping[str, Any]:
+        """What the caller sent, from which a rewriter makes the effective inputs again."""
+        return self.effective if self.original is None else self.original
+
+    def encrypted(self) -> str:
+        """The form that is stored."""
+        return encrypt({"effective": dict(self.effective), "original": self.original and dict(self.original)})
+
+    @classmethod
+    def from_encrypted(cls, text: str) -> "StoredInputs":
+        """Read the stored form. Raises UndecryptableError."""
+        return cls(**decrypt(text))
+
+
+def executor() -> Executor:
+    """The executor of this process. The app config keeps it, since services stand below the runtime that builds it."""
+    config: Any = apps.get_app_config("django_apcore")
+    found: Executor = config.get_runtime().executor
+    return found
+
+
+def caller_context(context: Context) -> dict[str, Any]:
+    """The context from which the call of `context` was made, as redacted JSON that `Context.deserialize` reads."""
+    data = context.serialize()
+    data["call_chain"] = data["call_chain"][:-1]
+    data["data"] = redacted(data["data"])
+    return data
+
+
+def redacted(value: Any, schema: Mapping[str, Any] | None = None) -> Any:
+    """A copy that people may see: marked and well-known sensitive values replaced (§10.6)."""
+    return redact(value, schema, keys=sensitive_keys())
+
+
+def sensitive_keys() -> Collection[str]:
+    """The names of values that nobody may see, wherever they occur."""
+    return frozenset(DEFAULT_SENSITIVE_KEYS) | frozenset(get_settings().sensitive_keys)
+
+
+def identity_columns(identity: Identity | None) -> dict[str, Any]:
+    """The columns that keep who asked."""
+    if identity is None:
+        return {"identity_id": "", "identity_type": "", "identity_roles": []}
+    return {"identity_id": identity.id, "identity_type": identity.type, "identity_roles": list(identity.roles)}
+
+
+def user_pk(identity: Identity | None) -> Any:
+    """The key of the user who asked, if there is one with it: identities of other systems may look like ours."""
+    pk = user_pk_of(identity)
+    if pk is None:
+        return None
+    try:
+        return get_user_model().objects.filter(pk=pk).values_list("pk", flat=True).first()
+    except (ValueError, ValidationError):
+        return None

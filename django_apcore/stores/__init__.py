@@ -1,0 +1,7 @@
+"""The ports of apcore, implemented over the ORM."""
+
+from django_apcore.stores.acl import DatabaseACL
+from django_apcore.stores.approvals import DatabaseApprovalHandler
+from django_apcore.stores.toggles import DatabaseToggles
+
+__all__ = ["DatabaseACL", "DatabaseApprovalHandler", "DatabaseToggles"]

@@ -1,0 +1,38 @@
+"""The toggles that live in the database."""
+
+from django.db import router
+
+from apcore.toggles import Toggles
+from django_apcore.models import PolicyRevision, Toggle
+from django_apcore.services import toggle
+from django_apcore.stores._freshness import Freshness
+
+
+class DatabaseToggles(Toggles):
+    """Which modules are switched off, as a snapshot that the executor keeps fresh."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._freshness = Freshness(PolicyRevision.TOGGLES, self._load)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether `refresh()` has to be called before `is_enabled()`."""
+        return self._freshness.is_stale
+
+    def refresh(self) -> None:
+        """Take up toggles that were changed."""
+        self._freshness.refresh()
+
+    def is_enabled(self, module_id: str) -> bool:
+        """Whether the module may be called now."""
+        self._freshness.refresh_unless_async()
+        return super().is_enabled(module_id)
+
+    def set(self, module_id: str, enabled: bool) -> None:
+        """Switch a module for every process. Raises InvalidModuleIdError."""
+        toggle(module_id, enabled=enabled, actor=None)
+
+    def _load(self) -> None:
+        rows = Toggle.objects.using(router.db_for_read(Toggle)).filter(enabled=False)
+        self._disabled = frozenset(rows.values_list("module_id", flat=True))
