@@ -20,7 +20,7 @@ from apcore.execution.deadlines import Deadlines
 from apcore.pipeline import Body, Invocation
 from django_apcore.effects import governed
 from django_apcore.exceptions import ApprovalConflict
-from django_apcore.services.consume import consume, fail, record_outcome, supersede
+from django_apcore.services import consume, fail, record_outcome, supersede
 
 _ATTEMPTS = 3
 """How often a transaction that another one got in the way of is run (PostgreSQL error 40001, 40P01)."""

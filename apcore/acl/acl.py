@@ -56,8 +56,16 @@ class ACL:
 
     @property
     def policy(self) -> Policy:
-        """The rules that count now. A subclass may refresh them here, with `replace()`, from where it keeps them."""
+        """The rules that count now."""
         return self._policy
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the executor has to call `refresh()` before it asks: never, where the rules are only in memory."""
+        return False
+
+    def refresh(self) -> None:
+        """Read the rules again from where a subclass keeps them. The executor calls it where it may block."""
 
     @property
     def has_async_conditions(self) -> bool:
