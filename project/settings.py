@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "rest_framework.authtoken",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "django_apcore",
     "project.store",
 ]
@@ -164,6 +165,8 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",  # the page of the API loads nothing from other hosts
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
 # -- governance -------------------------------------------------------------------------------------------------------

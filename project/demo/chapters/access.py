@@ -17,7 +17,7 @@ class Access:
     def free_to_read(self, world: World) -> None:
         """Reading needs no approval"""
         answer = world.agent.call("store.catalogue.search", {"query": "Koyaanisqatsi"})
-        found = answer.body.get("total") if answer.status == 200 else answer
+        found = answer.body["result"].get("total") if answer.status == 200 else answer
         world.check(found == 1, "The agent searches for Koyaanisqatsi: 200, one track", found)
 
     def wrong_inputs(self, world: World) -> None:

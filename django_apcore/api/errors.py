@@ -1,0 +1,97 @@
+"""How an error becomes an answer: the object of §8.1 with the status of §8.2, whoever raised it."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.signals import got_request_exception
+from django.http import Http404, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from apcore.errors import InternalError, InvalidInputError, ModuleError
+
+logger = logging.getLogger("django_apcore.api")
+
+_CODES: Final[tuple[tuple[type[exceptions.APIException], str], ...]] = (
+    (exceptions.NotAuthenticated, "REQUEST_UNAUTHENTICATED"),
+    (exceptions.AuthenticationFailed, "REQUEST_UNAUTHENTICATED"),
+    (exceptions.PermissionDenied, "REQUEST_FORBIDDEN"),
+    (exceptions.NotFound, "REQUEST_NOT_FOUND"),
+    (exceptions.MethodNotAllowed, "REQUEST_METHOD_NOT_ALLOWED"),
+    (exceptions.NotAcceptable, "REQUEST_NOT_ACCEPTABLE"),
+    (exceptions.UnsupportedMediaType, "REQUEST_UNSUPPORTED_MEDIA_TYPE"),
+    (exceptions.Throttled, "REQUEST_THROTTLED"),
+)
+
+
+class RequestError(ModuleError):
+    """Something about the HTTP request itself; the code says what."""
+
+    code = "REQUEST_REFUSED"
+    http_status = 400
+    retryable = False
+    default_message = "The request cannot be answered"
+
+    @classmethod
+    def too_large(cls, limit: int) -> "RequestError":
+        """The body has more bytes than are read."""
+        return cls(f"The body is larger than {limit} bytes.", code="REQUEST_TOO_LARGE", http_status=413)
+
+    @classmethod
+    def not_found(cls) -> "RequestError":
+        """Nothing has this URL, or nothing that this caller may know about."""
+        return cls("Nothing is here.", code="REQUEST_NOT_FOUND", http_status=404)
+
+
+def error_response(error: Exception, context: Mapping[str, Any]) -> Response:
+    """Answer any exception of a view. One that nobody foresaw is logged and answered without its text (500)."""
+    view, request = context["view"], context["request"]
+    known = as_module_error(error)
+    if known is None:
+        logger.error("Unexpected error in %s", request.path, exc_info=error)
+        got_request_exception.send(sender=type(view), request=request)
+        known = InternalError("The request failed.")
+    body = {**known.to_dict(), "trace_id": known.trace_id or view.trace_id}
+    return Response(body, status=known.http_status, headers=_headers(error))
+
+
+def as_module_error(error: Exception) -> ModuleError | None:
+    """The same error in the protocol's terms, or None for an unforeseen one."""
+    match error:
+        case ModuleError():
+            return error
+        case exceptions.ValidationError():
+            return InvalidInputError("The request is not valid.", details={"fields": error.get_full_details()})
+        case exceptions.APIException():
+            return _from_rest_framework(error)
+        case Http404():
+            return RequestError.not_found()
+        case PermissionDenied():
+            return _from_rest_framework(exceptions.PermissionDenied())
+        case RequestDataTooBig():
+            return RequestError("The body is too large.", code="REQUEST_TOO_LARGE", http_status=413)
+        case SuspiciousOperation() | MultiPartParserError() | UnreadablePostError():
+            return InvalidInputError("The request cannot be read.")
+    return None
+
+
+def _from_rest_framework(error: exceptions.APIException) -> ModuleError:
+    message = str(error.detail)
+    code = next((code for kind, code in _CODES if isinstance(error, kind)), None)
+    if code is None:
+        return InvalidInputError(message) if error.status_code < 500 else InternalError(message)
+    # A view without an authentication header would turn 401 into 403; who is unknown is told so all the same.
+    status = 401 if code == "REQUEST_UNAUTHENTICATED" else error.status_code
+    return RequestError(message, code=code, http_status=status, retryable=code == "REQUEST_THROTTLED")
+
+
+def _headers(error: Exception) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    if auth_header := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = auth_header
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = str(int(wait))
+    return headers

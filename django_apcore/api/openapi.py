@@ -1,0 +1,107 @@
+"""How the endpoints describe themselves (OpenAPI 3.1)."""
+
+from typing import Any, Final
+
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from django_apcore.api.links import path_to
+from django_apcore.api.serializers import ChangeSerializer, EffectSerializer, EffectSummarySerializer
+
+_JSON: Final = "application/json"
+
+
+class ErrorSerializer(serializers.Serializer[Any]):
+    """An error (protocol §8.1). Members that are not known are left out."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+    details = serializers.DictField(required=False)
+    errors = serializers.ListField(
+        child=serializers.DictField(), required=False, help_text="Of invalid values (§4.14)."
+    )
+    cause = serializers.DictField(required=False)
+    trace_id = serializers.CharField()
+    timestamp = serializers.DateTimeField()
+    retryable = serializers.BooleanField(required=False)
+    ai_guidance = serializers.CharField(required=False)
+    user_fixable = serializers.BooleanField(required=False)
+    suggestion = serializers.CharField(required=False)
+
+
+class ResultSerializer(serializers.Serializer[Any]):
+    """What a module returned."""
+
+    result = serializers.DictField(help_text="The module's output, by its `output_schema`.")
+    trace_id = serializers.CharField()
+    rewrites = serializers.ListField(
+        child=serializers.DictField(), required=False, help_text="Which policies changed the inputs, and why."
+    )
+
+
+class PendingSerializer(serializers.Serializer[Any]):
+    """A call that waits for a person."""
+
+    code = serializers.ChoiceField(["APPROVAL_PENDING"])
+    approval_id = serializers.CharField(help_text="Also the token with which the call is resumed.")
+    status_url = serializers.URLField()
+    expires_at = serializers.DateTimeField()
+    preview = EffectSerializer()
+    supersedes = serializers.UUIDField(required=False, help_text="The request whose effect was no longer the same.")
+
+
+class CheckSerializer(serializers.Serializer[Any]):
+    """One check of a call."""
+
+    check = serializers.CharField()
+    passed = serializers.BooleanField()
+    error = serializers.DictField(allow_null=True)
+    warnings = serializers.ListField(child=serializers.CharField())
+
+
+class PreflightSerializer(serializers.Serializer[Any]):
+    """What a call would meet, and what it would change (protocol §12.8)."""
+
+    valid = serializers.BooleanField()
+    checks = CheckSerializer(many=True)
+    requires_approval = serializers.BooleanField()
+    predicted_changes = ChangeSerializer(many=True)
+    effect = EffectSummarySerializer(allow_null=True)
+    errors = serializers.ListField(child=serializers.DictField())
+
+
+class SubmittedSerializer(serializers.Serializer[Any]):
+    """A call that a worker will make."""
+
+    task_id = serializers.UUIDField()
+    status = serializers.CharField()
+    status_url = serializers.URLField()
+    trace_id = serializers.CharField()
+
+
+def answers(success: Any, *errors: int, status: int = 200, pending: bool = False) -> dict[Any, Any]:
+    """The responses of an operation, for `extend_schema`. All may answer 401, and any other error in the same form."""
+    described: dict[Any, Any] = {status: success}
+    if pending:
+        described[202] = PendingSerializer
+    described |= dict.fromkeys(sorted({401, *errors}), ErrorSerializer)
+    described["default"] = OpenApiResponse(ErrorSerializer, description="Any other error.")
+    return described
+
+
+def json_body(schema: dict[str, Any]) -> dict[str, Any]:
+    """A request body, for `extend_schema`."""
+    return {_JSON: schema}
+
+
+def build_document(request: Request) -> dict[str, Any]:
+    """The document of this API alone, with paths below the place where the project has mounted it.
+
+    Needs `SPECTACULAR_SETTINGS["OAS_VERSION"] = "3.1.0"`.
+    """
+    generator = SchemaGenerator(urlconf="django_apcore.api.urls")
+    document: dict[str, Any] = generator.get_schema(request=None, public=True)
+    mount = path_to(request, "schema").removesuffix("/schema/")
+    return document | {"servers": [{"url": mount}]} if mount else document

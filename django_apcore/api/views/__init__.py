@@ -1,0 +1,3 @@
+"""The endpoints, one file per resource."""
+
+__all__: list[str] = []

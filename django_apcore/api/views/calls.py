@@ -1,0 +1,132 @@
+"""Calling a module: at once, later in a worker, or only to see what would happen."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apcore.approval import APPROVAL_TOKEN
+from apcore.errors import ApprovalPendingError, InvalidInputError
+from apcore.execution import REWRITE_NOTE
+from django_apcore import runtime, services
+from django_apcore.api.base import ApiView
+from django_apcore.api.bodies import CALL, read_body
+from django_apcore.api.effects import LISTED, without_secrets
+from django_apcore.api.idempotency import HEADER, answer_once, read_key
+from django_apcore.api.links import link
+from django_apcore.api.openapi import PreflightSerializer, ResultSerializer, SubmittedSerializer, answers, json_body
+from django_apcore.api.pending import RETRY_AFTER_SECONDS, pending_response
+
+TOKEN_HEADER: Final = "Apcore-Approval-Token"
+
+KEY_PARAMETER = OpenApiParameter(
+    HEADER, location="header", description="Your name for this request: a retry under it gets the same answer."
+)
+TOKEN_PARAMETER = OpenApiParameter(
+    TOKEN_HEADER, location="header", description="The `approval_id` of an earlier pending answer to this very call."
+)
+
+
+class CallView(ApiView):
+    """A call whose result is waited for."""
+
+    @extend_schema(
+        operation_id="call_module",
+        parameters=[KEY_PARAMETER, TOKEN_PARAMETER],
+        request=json_body(CALL),
+        responses=answers(ResultSerializer, 400, 403, 404, 409, 413, 415, 422, pending=True),
+    )
+    def post(self, request: Request, module_id: str) -> Response:
+        """Call a module. 200 has its result; 202 means that a person has to approve the call first."""
+        inputs, token = read_call(request)
+        key = read_key(request.headers, self.call_context.identity)
+        if token is not None:
+            return self.resume(module_id, inputs, token, key.text if key else None)
+        if key is None:
+            return self.call(module_id, inputs)
+        fingerprint = {"do": "call", "module_id": module_id, "inputs": inputs}
+        return answer_once(key, fingerprint, lambda: self.settled(lambda: self.call(module_id, inputs)))
+
+    def call(self, module_id: str, inputs: dict[str, Any]) -> Response:
+        return self.result_of(lambda: runtime.get().executor.call(module_id, inputs, self.call_context))
+
+    def resume(self, module_id: str, inputs: dict[str, Any], token: str, key: str | None) -> Response:
+        return self.result_of(
+            lambda: services.resume(
+                token, module_id=module_id, inputs=inputs, context=self.call_context, idempotency_key=key
+            )
+        )
+
+    def result_of(self, call: Callable[[], dict[str, Any]]) -> Response:
+        try:
+            result = call()
+        except ApprovalPendingError as pending:
+            return pending_response(self.request, pending)
+        body = {"result": result, "trace_id": self.trace_id}
+        if rewrites := self.call_context.data.get(REWRITE_NOTE):
+            body["rewrites"] = rewrites
+        return Response(body)
+
+
+class ValidateView(ApiView):
+    """A call that is checked and previewed, and not made."""
+
+    @extend_schema(
+        operation_id="validate_call",
+        request=json_body(CALL),
+        responses=answers(PreflightSerializer, 400, 404, 413, 415),
+    )
+    def post(self, request: Request, module_id: str) -> Response:
+        """Check a call and predict its changes. Nothing happens, and nobody is asked."""
+        inputs, _ = read_call(request)
+        app = runtime.get()
+        app.registry.get_definition(module_id)
+        preflight = app.executor.validate(module_id, inputs, self.call_context).to_dict(limit=LISTED)
+        preflight["predicted_changes"] = [without_secrets(change) for change in preflight["predicted_changes"]]
+        return Response(preflight)
+
+
+class SubmitView(ApiView):
+    """A call that a worker makes."""
+
+    @extend_schema(
+        operation_id="submit_call",
+        parameters=[KEY_PARAMETER],
+        request=json_body(CALL),
+        responses=answers(SubmittedSerializer, 400, 403, 404, 409, 413, 415, 422, status=202),
+    )
+    def post(self, request: Request, module_id: str) -> Response:
+        """Hand a call to a worker. The answer says where its progress and its result can be read."""
+        inputs, token = read_call(request)
+        if token is not None:
+            raise InvalidInputError("An approved call is resumed with call/, not with submit/.")
+        key = read_key(request.headers, self.call_context.identity)
+        if key is None:
+            return self.submit(module_id, inputs)
+        fingerprint = {"do": "submit", "module_id": module_id, "inputs": inputs}
+        return answer_once(key, fingerprint, lambda: self.settled(lambda: self.submit(module_id, inputs)))
+
+    def submit(self, module_id: str, inputs: dict[str, Any]) -> Response:
+        task = services.submit(module_id, inputs, self.call_context)
+        status_url = link(self.request, "task", task.pk)
+        return Response(
+            {"task_id": str(task.pk), "status": task.status, "status_url": status_url, "trace_id": task.trace_id},
+            status=202,
+            headers={"Location": status_url, "Retry-After": str(RETRY_AFTER_SECONDS)},
+        )
+
+
+def read_call(request: Request) -> tuple[dict[str, Any], str | None]:
+    """The inputs of a call and the approval token, which may stand in a header or among the inputs (§7.4).
+
+    Raises SchemaValidationError and InvalidInputError.
+    """
+    inputs = dict(read_body(request, CALL)["inputs"])
+    inside, outside = inputs.pop(APPROVAL_TOKEN, None), request.headers.get(TOKEN_HEADER)
+    if inside is not None and not isinstance(inside, str):
+        raise InvalidInputError(f"{APPROVAL_TOKEN} must be text: the approval_id of an earlier pending answer.")
+    if inside is not None and outside is not None and inside != outside:
+        raise InvalidInputError(f"{TOKEN_HEADER} and {APPROVAL_TOKEN} name two different approvals.")
+    return inputs, inside if inside is not None else outside

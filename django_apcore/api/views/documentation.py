@@ -1,0 +1,55 @@
+"""The OpenAPI document of this API, and a page that shows it."""
+
+from typing import Any
+
+from django.utils.module_loading import import_string
+from drf_spectacular.renderers import OpenApiJsonRenderer2, OpenApiYamlRenderer
+from drf_spectacular.views import SpectacularSwaggerSplitView
+from rest_framework.permissions import BasePermission
+from rest_framework.renderers import JSONRenderer, TemplateHTMLRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from django_apcore.api.base import ApiView
+from django_apcore.api.errors import RequestError
+from django_apcore.api.links import path_to
+from django_apcore.api.openapi import build_document
+from django_apcore.conf import get_settings
+
+
+class DocumentationView(ApiView):
+    """Base of the views that describe the API: who may read it can be opened up separately."""
+
+    schema = None
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [import_string(path)() for path in get_settings().api_docs_permission_classes]
+
+
+class SchemaView(DocumentationView):
+    """The OpenAPI 3.1 document, as JSON or YAML."""
+
+    renderer_classes = [JSONRenderer, OpenApiJsonRenderer2, OpenApiYamlRenderer]
+
+    def get(self, request: Request) -> Response:
+        return Response(build_document(request))
+
+
+class DocsView(DocumentationView, SpectacularSwaggerSplitView):
+    """Swagger UI over the document."""
+
+    renderer_classes = [TemplateHTMLRenderer]
+
+    def get(self, request: Request) -> Response:
+        self.url = path_to(request, "schema")
+        return super().get(request)
+
+
+class UnknownView(ApiView):
+    """Every other path below the API: who is not known is asked who they are, others are told that nothing is here."""
+
+    schema = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise RequestError.not_found()

@@ -1,0 +1,88 @@
+"""Tasks: calls that a worker makes, how far they are, and what came of them."""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apcore.errors import InvalidInputError
+from django_apcore import services
+from django_apcore.api.base import ApiView
+from django_apcore.api.bodies import EMPTY, read_body
+from django_apcore.api.openapi import answers, json_body
+from django_apcore.api.pagination import Pages
+from django_apcore.api.serializers import TaskSerializer, TaskSummarySerializer
+from django_apcore.api.visibility import visible_tasks
+from django_apcore.models import AsyncTask
+
+
+class TaskListView(ApiView, ListAPIView[AsyncTask]):
+    """The tasks that the caller may see."""
+
+    serializer_class = TaskSummarySerializer
+    pagination_class = Pages
+    filter_backends = []
+
+    @extend_schema(
+        operation_id="list_tasks",
+        parameters=[
+            OpenApiParameter("status", enum=AsyncTask.Status.values),
+            OpenApiParameter("module_id", description="Only calls of this module."),
+        ],
+        responses=answers(TaskSummarySerializer(many=True), 400, 404),
+    )
+    def get(self, request: Request) -> Response:
+        """List tasks, the latest first: your own, or all if you may manage tasks."""
+        return self.list(request)
+
+    def get_queryset(self) -> QuerySet[AsyncTask]:
+        tasks = visible_tasks(self.request.user, self.call_context.identity).select_related("requested_by")
+        query = self.request.query_params
+        if module_id := query.get("module_id"):
+            tasks = tasks.filter(module_id=module_id)
+        if status := query.get("status"):
+            if status not in AsyncTask.Status.values:
+                raise InvalidInputError(f"status must be one of {', '.join(AsyncTask.Status.values)}.")
+            tasks = tasks.filter(status=status)
+        return tasks
+
+
+class OneTaskView(ApiView):
+    """Base of the views about one task, which the caller may see."""
+
+    def task(self, task_id: UUID) -> AsyncTask:
+        """Raises Http404 for what the caller may not see as for what does not exist."""
+        tasks = visible_tasks(self.request.user, self.call_context.identity).select_related("requested_by")
+        return get_object_or_404(tasks, pk=task_id)
+
+    def answer(self, task_id: UUID) -> Response:
+        context = {"request": self.request, "identity": self.call_context.identity}
+        return Response(TaskSerializer(self.task(task_id), context=context).data)
+
+
+class TaskView(OneTaskView):
+    """One task."""
+
+    @extend_schema(operation_id="get_task", responses=answers(TaskSerializer, 404))
+    def get(self, request: Request, task_id: UUID) -> Response:
+        """Read a task: its progress, and its result or error once it has finished."""
+        return self.answer(task_id)
+
+
+class TaskCancelView(OneTaskView):
+    """The end of a task before it is done."""
+
+    @extend_schema(
+        operation_id="cancel_task",
+        request=json_body(EMPTY),
+        responses=answers(TaskSerializer, 400, 403, 404, 409, 413, 415),
+    )
+    def post(self, request: Request, task_id: UUID) -> Response:
+        """Ask for the end of a task: at once while it waits, at its next check while it runs."""
+        self.task(task_id)
+        read_body(request, EMPTY)
+        services.cancel_task(task_id, actor=self.person, identity=self.call_context.identity)
+        return self.answer(task_id)
