@@ -137,3 +137,10 @@ def test_a_subclass_may_refresh_the_policy_when_it_is_read():
             return super().policy
 
     assert Refreshing(RULES).check("web.x", "orders.create")
+
+
+def test_rules_that_live_in_memory_are_never_stale():
+    acl = ACL(RULES)
+    assert not acl.is_stale
+    acl.refresh()
+    assert acl.check("api.x", "orders.create")
