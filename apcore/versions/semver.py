@@ -36,8 +36,8 @@ class Version:
         found = _VERSION.fullmatch(text.strip())
         if found is None:
             raise VersionIncompatibleError(f"'{text}' is not a version like 1.2.3", details={"version": text})
-        numbers = (int(found[name]) for name in ("major", "minor", "patch"))
-        return cls(*numbers, found["prerelease"] or "")
+        major, minor, patch = (int(found[name]) for name in ("major", "minor", "patch"))
+        return cls(major, minor, patch, found["prerelease"] or "")
 
     def __str__(self) -> str:
         suffix = f"-{self.prerelease}" if self.prerelease else ""
