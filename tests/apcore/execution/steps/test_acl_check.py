@@ -1,0 +1,94 @@
+"""Who is denied, and what a denied caller learns."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from apcore.acl import ACL
+from apcore.context import Context, Identity
+from apcore.errors import ACLDeniedError
+from apcore.execution import Executor
+from apcore.registry import Registry
+
+ALLOW_ALL = {"callers": ["*"], "targets": ["*"], "effect": "allow"}
+
+
+class FromApiOnly:
+    """Accepts callers of the API alone."""
+
+    description = "Accept the API"
+    input_schema: dict[str, Any] = {"type": "object"}
+    output_schema: dict[str, Any] = {"type": "object"}
+    allowed_callers = ("api.*",)
+
+    def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+        return {"caller": context.caller_id}
+
+
+@pytest.fixture
+def guarded(registry: Registry) -> Registry:
+    registry.register("guarded.thing", FromApiOnly)
+    return registry
+
+
+def test_a_denied_call_names_caller_and_target_and_keeps_the_rule_for_the_log(
+    registry: Registry, call: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="apcore.acl")
+    acl = ACL([ALLOW_ALL | {"effect": "deny", "description": "secret reason"}])
+    with pytest.raises(ACLDeniedError) as caught:
+        call(Executor(registry, acl=acl), "math.add", {"a": 1, "b": 2})
+    assert caught.value.details["caller_id"] == "@external"
+    assert caught.value.details["target_id"] == "math.add"
+    assert "secret reason" not in str(caught.value.to_dict())
+    assert "secret reason" in caplog.text
+
+
+@pytest.mark.req("R-5.2-09")
+@pytest.mark.parametrize("acl", [None, ACL([ALLOW_ALL])])
+@pytest.mark.parametrize("caller", ["web.page", None])
+def test_a_caller_that_the_module_does_not_accept_is_denied(
+    guarded: Registry, call: Callable[..., Any], acl: ACL | None, caller: str | None
+) -> None:
+    context = Context.create(call_chain=[caller] if caller else [])
+    with pytest.raises(ACLDeniedError):
+        call(Executor(guarded, acl=acl), "guarded.thing", {}, context)
+
+
+@pytest.mark.req("R-5.2-09")
+def test_the_modules_own_list_narrows_the_access_list_and_never_widens_it(
+    guarded: Registry, call: Callable[..., Any]
+) -> None:
+    context = Context.create(call_chain=["api.page"])
+    assert call(Executor(guarded, acl=ACL([ALLOW_ALL])), "guarded.thing", {}, context) == {"caller": "api.page"}
+    with pytest.raises(ACLDeniedError):
+        call(Executor(guarded, acl=ACL()), "guarded.thing", {}, context)
+
+
+@pytest.mark.req("R-6.1-12")
+def test_an_async_condition_decides_sync_and_async_calls(registry: Registry, call: Callable[..., Any]) -> None:
+    async def is_tenant(value: str, context: Context) -> bool:
+        await asyncio.sleep(0)
+        return context.identity is not None and context.identity.id == value
+
+    acl = ACL([ALLOW_ALL | {"conditions": {"tenant": "acme"}}], conditions={"tenant": is_tenant})
+    executor = Executor(registry, acl=acl)
+    acme, other = (Context.create(identity=Identity(name)) for name in ("acme", "other"))
+    assert call(executor, "math.add", {"a": 1, "b": 2}, acme) == {"sum": 3}
+    with pytest.raises(ACLDeniedError):
+        call(executor, "math.add", {"a": 1, "b": 2}, other)
+
+
+def test_a_stale_access_list_is_refreshed_before_it_is_asked(registry: Registry, call: Callable[..., Any]) -> None:
+    class Refreshing(ACL):
+        is_stale = True
+
+        def refresh(self) -> None:
+            self.replace([ALLOW_ALL])
+
+    assert call(Executor(registry, acl=Refreshing()), "math.add", {"a": 1, "b": 2}) == {"sum": 3}
