@@ -1,6 +1,6 @@
 """Errors of the Django integration. All are module errors, with a code, an HTTP status and safe details (§8.1)."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from apcore.errors import ErrorCodes, ModuleError
 
@@ -29,8 +29,8 @@ class ApprovalConflict(ModuleError):
     `details["reason"]` is one of `ConflictReason`; `details["status"]` says where the request stands.
     """
 
-    code: ClassVar[str] = ErrorCodes.APPROVAL_CONFLICT
-    http_status: ClassVar[int] = 409
+    code = ErrorCodes.APPROVAL_CONFLICT
+    http_status = 409
 
     def __init__(self, message: str, *, reason: ConflictReason, **details: object) -> None:
         super().__init__(message, details={"reason": reason, **details})
@@ -42,8 +42,8 @@ class ApprovalForbidden(ModuleError):
     `details["reason"]` is one of `ForbiddenReason`.
     """
 
-    code: ClassVar[str] = ErrorCodes.APPROVAL_FORBIDDEN
-    http_status: ClassVar[int] = 403
+    code = ErrorCodes.APPROVAL_FORBIDDEN
+    http_status = 403
 
     def __init__(self, message: str, *, reason: ForbiddenReason, **details: object) -> None:
         super().__init__(message, details={"reason": reason, **details})
@@ -52,33 +52,33 @@ class ApprovalForbidden(ModuleError):
 class ApprovalNotFound(ModuleError):
     """There is no approval request with this ID (HTTP 404)."""
 
-    code: ClassVar[str] = "APPROVAL_NOT_FOUND"
-    http_status: ClassVar[int] = 404
+    code = "APPROVAL_NOT_FOUND"
+    http_status = 404
 
 
 class TaskNotFound(ModuleError):
     """There is no asynchronous task with this ID (HTTP 404)."""
 
-    code: ClassVar[str] = "TASK_NOT_FOUND"
-    http_status: ClassVar[int] = 404
+    code = "TASK_NOT_FOUND"
+    http_status = 404
 
 
 class TaskForbidden(ModuleError):
     """Only who submitted a task may cancel or read it (HTTP 403)."""
 
-    code: ClassVar[str] = "TASK_FORBIDDEN"
-    http_status: ClassVar[int] = 403
+    code = "TASK_FORBIDDEN"
+    http_status = 403
 
 
 class InsideTransactionError(ModuleError):
     """An approval request has to survive its caller, so it cannot be opened inside the caller's transaction."""
 
-    code: ClassVar[str] = "APPROVAL_INSIDE_TRANSACTION"
-    http_status: ClassVar[int] = 500
+    code = "APPROVAL_INSIDE_TRANSACTION"
+    http_status = 500
 
 
 class UndecryptableError(ModuleError):
     """Stored data was encrypted with a key that is no longer configured, or was changed."""
 
-    code: ClassVar[str] = "STORED_DATA_UNDECRYPTABLE"
-    http_status: ClassVar[int] = 500
+    code = "STORED_DATA_UNDECRYPTABLE"
+    http_status = 500

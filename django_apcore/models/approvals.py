@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from apcore.context import Identity
 from django_apcore.models.fields import StorableJSONField
 
 
@@ -169,9 +170,10 @@ class ApprovalRequest(models.Model):
             return False
         return policy is None or not policy.allow_incomplete
 
-    def is_from(self, identity_type: str | None, identity_id: str | None) -> bool:
+    def is_from(self, identity: Identity | None) -> bool:
         """Whether this identity asked for the call. Anonymous requests belong to anonymous callers."""
-        return (self.identity_type, self.identity_id) == (identity_type or "", identity_id or "")
+        asked = (identity.type, identity.id) if identity else ("", "")
+        return (self.identity_type, self.identity_id) == asked
 
     @property
     def needs_confirmation(self) -> bool:

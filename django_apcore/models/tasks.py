@@ -7,6 +7,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from apcore.context import Identity
 from django_apcore.models.fields import StorableJSONField
 
 
@@ -62,9 +63,10 @@ class AsyncTask(models.Model):
         """The name of this task in the audit trail."""
         return f"task:{self.id}"
 
-    def is_from(self, identity_type: str | None, identity_id: str | None) -> bool:
+    def is_from(self, identity: Identity | None) -> bool:
         """Whether this identity submitted the task. Anonymous tasks belong to anonymous callers."""
-        return (self.identity_type, self.identity_id) == (identity_type or "", identity_id or "")
+        asked = (identity.type, identity.id) if identity else ("", "")
+        return (self.identity_type, self.identity_id) == asked
 
     @property
     def is_finished(self) -> bool:

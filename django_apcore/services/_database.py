@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
+from uuid import UUID
 
 from django.db import router, transaction
 from django.dispatch import Signal
@@ -14,6 +15,14 @@ from django_apcore.models import ApprovalRequest
 def alias() -> str:
     """The database that holds our tables."""
     return router.db_for_write(ApprovalRequest)
+
+
+def row_id(text: UUID | str) -> UUID:
+    """The key that a caller means. What is no UUID becomes one that no row has."""
+    try:
+        return text if isinstance(text, UUID) else UUID(text)
+    except (ValueError, TypeError, AttributeError):
+        return UUID(int=0)
 
 
 def atomic() -> transaction.Atomic:

@@ -12,7 +12,7 @@ from django_apcore.exceptions import ApprovalConflict, ApprovalForbidden, Approv
 from django_apcore.models import ApprovalPolicy, ApprovalRequest
 from django_apcore.permissions import REFUSALS, refusal
 from django_apcore.secrets import digest_matches, keyed_digest, to_bytes
-from django_apcore.services._database import alias
+from django_apcore.services._database import alias, row_id
 from django_apcore.services.audit import Event
 
 Status = ApprovalRequest.Status
@@ -20,14 +20,14 @@ Status = ApprovalRequest.Status
 
 def find(request_id: UUID | str) -> ApprovalRequest:
     """Read a request. Raises ApprovalNotFound."""
-    request = ApprovalRequest.objects.using(alias()).select_related("policy").filter(pk=_uuid(request_id)).first()
+    request = ApprovalRequest.objects.using(alias()).select_related("policy").filter(pk=row_id(request_id)).first()
     return _found(request, request_id)
 
 
 def lock(request_id: UUID | str) -> ApprovalRequest:
     """Read a request and lock its row until the transaction ends. Raises ApprovalNotFound."""
     rows = ApprovalRequest.objects.using(alias()).select_for_update(of=("self",)).select_related("policy")
-    return _found(rows.filter(pk=_uuid(request_id)).first(), request_id)
+    return _found(rows.filter(pk=row_id(request_id)).first(), request_id)
 
 
 def policy_for(module_id: str) -> ApprovalPolicy | None:
@@ -111,13 +111,6 @@ def _found(request: ApprovalRequest | None, request_id: UUID | str) -> ApprovalR
     if request is None:
         raise ApprovalNotFound("There is no such approval request.", details={"approval_id": str(request_id)[:64]})
     return request
-
-
-def _uuid(request_id: UUID | str) -> UUID | None:
-    try:
-        return request_id if isinstance(request_id, UUID) else UUID(request_id)
-    except (ValueError, TypeError, AttributeError):
-        return None
 
 
 def _pk(policy: ApprovalPolicy | None) -> int | None:

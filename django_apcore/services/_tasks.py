@@ -9,20 +9,20 @@ from django.utils import timezone
 from apcore.context import Identity
 from django_apcore.exceptions import TaskNotFound
 from django_apcore.models import AsyncTask
-from django_apcore.services._database import alias, announce
+from django_apcore.services._database import alias, announce, row_id
 from django_apcore.services.audit import append
 from django_apcore.signals import task_finished
 
 
 def find_task(task_id: UUID | str) -> AsyncTask:
     """Read a task. Raises TaskNotFound."""
-    return _found(AsyncTask.objects.using(alias()).filter(pk=_uuid(task_id)).first(), task_id)
+    return _found(AsyncTask.objects.using(alias()).filter(pk=row_id(task_id)).first(), task_id)
 
 
 def lock_task(task_id: UUID | str) -> AsyncTask:
     """Read a task and lock its row until the transaction ends. Raises TaskNotFound."""
     rows = AsyncTask.objects.using(alias()).select_for_update()
-    return _found(rows.filter(pk=_uuid(task_id)).first(), task_id)
+    return _found(rows.filter(pk=row_id(task_id)).first(), task_id)
 
 
 def finish(task: AsyncTask, status: AsyncTask.Status, actor: User | Identity | None, **columns: Any) -> None:
@@ -48,10 +48,3 @@ def _found(task: AsyncTask | None, task_id: UUID | str) -> AsyncTask:
     if task is None:
         raise TaskNotFound("There is no such task.", details={"task_id": str(task_id)[:64]})
     return task
-
-
-def _uuid(task_id: UUID | str) -> UUID | None:
-    try:
-        return task_id if isinstance(task_id, UUID) else UUID(task_id)
-    except (ValueError, TypeError, AttributeError):
-        return None

@@ -41,7 +41,7 @@ def cancel(
 
 
 def _require_right(request: ApprovalRequest, actor: User | None, identity: Identity | None) -> None:
-    if identity is not None and request.is_from(identity.type, identity.id):
+    if identity is not None and request.is_from(identity):
         return
     if actor is not None and request.requested_by_id == actor.pk:
         return

@@ -34,7 +34,7 @@ def cancel_task(task_id: UUID | str, *, actor: User | None = None, identity: Ide
 
 
 def _require_right(task: AsyncTask, actor: User | None, identity: Identity | None) -> None:
-    if identity is not None and task.is_from(identity.type, identity.id):
+    if identity is not None and task.is_from(identity):
         return
     if actor is not None and (task.requested_by_id == actor.pk or actor.has_perm(MANAGE_TASKS)):
         return

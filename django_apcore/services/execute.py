@@ -153,4 +153,4 @@ def _may_pass(error: ModuleError) -> bool:
     sqlstate = getattr(cause.__cause__, "sqlstate", None)
     if sqlstate is None:
         return "locked" in str(cause)
-    return sqlstate.startswith(_PASSING_SQLSTATES)
+    return str(sqlstate).startswith(_PASSING_SQLSTATES)

@@ -50,7 +50,7 @@ def require_binding(request: ApprovalRequest, module_id: str, has_same_inputs: b
     is_same = {
         "module_id": request.module_id == module_id,
         "inputs": has_same_inputs,
-        "identity": request.is_from(identity and identity.type, identity and identity.id),
+        "identity": request.is_from(identity),
     }
     different = [name for name, same in is_same.items() if not same]
     if different:

@@ -94,7 +94,7 @@ def _published_policy(kind: str, policy: ApprovalPolicy, actor: User | None, rev
 
 
 def _rule(rule: ACLRule | None) -> dict[str, Any] | None:
-    return rule and {**rule.to_dict(), "position": rule.position, "enabled": rule.enabled}
+    return None if rule is None else {**rule.to_dict(), "position": rule.position, "enabled": rule.enabled}
 
 
 def _policy(policy: ApprovalPolicy | None) -> dict[str, Any] | None:

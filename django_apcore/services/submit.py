@@ -36,8 +36,13 @@ def submit(module_id: str, inputs: Mapping[str, Any], context: Context) -> Async
     )
     with atomic():
         task.save(using=alias(), force_insert=True)
-        known = {"subject": task.subject, "module_id": module_id, "trace_id": task.trace_id}
-        append("task.submitted", actor=context.identity, **known)
+        append(
+            "task.submitted",
+            subject=task.subject,
+            actor=context.identity,
+            module_id=module_id,
+            trace_id=task.trace_id,
+        )
         transaction.on_commit(lambda: send("apcore.run_task", task.pk), using=alias(), robust=True)
     return task
 

@@ -35,4 +35,4 @@ class DatabaseToggles(Toggles):
 
     def _load(self) -> None:
         rows = Toggle.objects.using(router.db_for_read(Toggle)).filter(enabled=False)
-        self._disabled = frozenset(rows.values_list("module_id", flat=True))
+        self.replace(rows.values_list("module_id", flat=True))
