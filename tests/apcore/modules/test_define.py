@@ -213,6 +213,13 @@ def test_metadata_is_free_and_nothing_is_added():
     assert define_module("a.b", variant(metadata=metadata, **preview)).metadata == metadata
 
 
+@pytest.mark.req("R-4.6-02")
+def test_metadata_takes_no_part_in_a_call():
+    plain, told = define_module("a.b", variant()), define_module("a.b", variant(metadata={"x-output-source": "cached"}))
+    assert plain.execute({"a": 1}, None) == told.execute({"a": 1}, None)
+    assert plain.content_hash == told.content_hash
+
+
 def test_annotations_and_examples_may_be_plain_mappings():
     definition = define_module(
         "a.b", variant(annotations={"requires_approval": True}, examples=[{"title": "t", "inputs": {}}])

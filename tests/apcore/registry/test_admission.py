@@ -25,7 +25,7 @@ def refusal(module_id, *, internal=False):
     return None
 
 
-@pytest.mark.req("R-2.5-01", "R-2.5-06", "R-2.6-06")
+@pytest.mark.req("R-2.5-01", "R-2.5-04", "R-2.5-05", "R-2.5-06", "R-2.5-07", "R-2.6-06")
 @pytest.mark.parametrize("word", sorted(RESERVED_WORDS))
 def test_a_reserved_word_is_refused_in_any_segment(word):
     assert refusal(f"shop.{word}.x") == word
@@ -47,7 +47,8 @@ def test_a_word_that_only_contains_a_reserved_one_is_fine(word, more):
     assert refusal(f"shop.{segment}") == (segment if segment in RESERVED_WORDS else None)
 
 
-@pytest.mark.parametrize("module_id", ["", "Shop.x", "shop..x", "shop.1x", "shop.a__b", "shop.x\n", 5, None])
+@pytest.mark.req("R-2.1-08", "R-2.1-09")
+@pytest.mark.parametrize("module_id", ["", "Bad-Id", "Shop.x", "shop..x", "shop.1x", "shop.a__b", "shop.x\n", 5, None])
 def test_an_id_outside_the_grammar_is_refused(module_id):
     with pytest.raises(InvalidModuleIdError):
         admit(module_id, Plain, ())

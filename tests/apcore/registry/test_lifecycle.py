@@ -72,6 +72,7 @@ def test_on_load_is_called_once_with_nothing_or_with_a_context():
         assert registry.get(name).calls == [expected]
 
 
+@pytest.mark.req("R-5.15.3-03")
 def test_hooks_run_when_the_module_can_not_yet_and_no_longer_be_found():
     registry = Registry()
 
