@@ -6,13 +6,25 @@ from typing import Annotated
 
 from django.conf import settings
 from django.db.models import Sum
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from apcore import Context, ModuleAnnotations, module
 from apcore.execution import RESUMED_NOTE
 from project.store import gateway
 from project.store.errors import NotInStoreError, NotPossibleError, PaymentGatewayError
 from project.store.models import Invoice, Refund
+
+# Text, so that no caller's floating point comes between the approver and the cent; never zero, never negative.
+Amount = Annotated[
+    Decimal,
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": "^(0\\.(0[1-9]|[1-9][0-9])|[1-9][0-9]{0,7}(\\.[0-9]{2})?)$",
+            "description": "How much to pay back, for example 0.99",
+        }
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +45,7 @@ class Refunded:
 def refund(
     context: Context,
     invoice_id: Annotated[int, Field(ge=1)],
-    amount: Annotated[Decimal, Field(gt=0, max_digits=10, decimal_places=2, description="How much to pay back")],
+    amount: Amount,
     reason: Annotated[str, Field(min_length=1, max_length=200)],
 ) -> Refunded:
     """Pay part or all of an invoice back to the customer's card, through the payment gateway."""

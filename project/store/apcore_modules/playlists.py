@@ -26,7 +26,7 @@ class Merged(BaseModel):
 class MergePlaylists:
     """Move all tracks of one playlist to another one, and delete the first."""
 
-    id = "store.playlists.merge"
+    module_id = "store.playlists.merge"
     description = "Move all tracks of one playlist to another one, and delete the first."
     tags: ClassVar = ["playlists"]
     annotations = ModuleAnnotations(requires_approval=True, destructive=True, open_world=False)
