@@ -1,6 +1,6 @@
 """The protocol core of governed operations: modules with schemas, called through one path (no Django in here)."""
 
-from apcore.acl import ACL, ACLRule
+from apcore.acl import ACL, ACLDecision, ACLRule
 from apcore.app import App, build_app
 from apcore.approval import (
     AlwaysDenyHandler,
@@ -23,14 +23,28 @@ from apcore.ids import (
     normalize_to_canonical_id,
 )
 from apcore.middleware import Middleware
-from apcore.modules import Change, Module, ModuleAnnotations, ModuleExample, Plan, PlannedModule, PreviewResult, module
+from apcore.modules import (
+    Change,
+    FunctionModule,
+    Module,
+    ModuleAnnotations,
+    ModuleDescription,
+    ModuleExample,
+    Plan,
+    PlannedModule,
+    PreviewResult,
+    merge_annotations,
+    module,
+)
 from apcore.pipeline import PipelineState, Step
+from apcore.redaction import redact_sensitive
 from apcore.registry import REGISTRY_EVENTS, Registry
 from apcore.toggles import Toggles
 
 __all__ = [
     "ACL",
     "REGISTRY_EVENTS",
+    "ACLDecision",
     "ACLRule",
     "AlwaysDenyHandler",
     "App",
@@ -48,10 +62,12 @@ __all__ = [
     "ErrorFormatterRegistry",
     "Executor",
     "ExecutorSettings",
+    "FunctionModule",
     "Identity",
     "Middleware",
     "Module",
     "ModuleAnnotations",
+    "ModuleDescription",
     "ModuleError",
     "ModuleExample",
     "PipelineState",
@@ -71,7 +87,9 @@ __all__ = [
     "format_error",
     "from_canonical",
     "match_pattern",
+    "merge_annotations",
     "module",
     "normalize_to_canonical_id",
     "propagate_error",
+    "redact_sensitive",
 ]

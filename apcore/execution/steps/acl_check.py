@@ -18,27 +18,29 @@ class AclCheck:
         self._acl = acl
 
     async def run(self, state: PipelineState) -> None:
-        """Raises ACLDeniedError. The caller learns that it was denied, the log why."""
-        reason = await self._reason_to_deny(state)
-        if reason is None:
+        """Raises ACLDeniedError. The caller learns that it was denied, the log of the ACL why."""
+        if self._is_listed(state) and await self._is_allowed(state):
             return
-        context = state.context
-        caller = context.caller_id or "@external"
-        logger.info("Denied: %s -> %s (%s), trace %s", caller, state.module_id, reason, context.trace_id)
+        caller = state.context.caller_id or "@external"
         raise ACLDeniedError(
             f"{caller} may not call {state.module_id}", details={"caller_id": caller, "target_id": state.module_id}
         )
 
-    async def _reason_to_deny(self, state: PipelineState) -> str | None:
-        acl, context, accepted = self._acl, state.context, state.definition.allowed_callers
-        if accepted is not None and not caller_is_listed(accepted, context.caller_id, context):
-            return "not among the module's allowed_callers"
+    def _is_listed(self, state: PipelineState) -> bool:
+        accepted, context = state.definition.allowed_callers, state.context
+        if accepted is None or caller_is_listed(accepted, context.caller_id, context):
+            return True
+        logger.info("Denied: %s does not list its caller, trace %s", state.module_id, context.trace_id)
+        return False
+
+    async def _is_allowed(self, state: PipelineState) -> bool:
+        acl, context = self._acl, state.context
         if acl is None:
-            return None
+            return True
         if acl.is_stale:
             await state.runner.call(acl.refresh)
         if acl.has_async_conditions:
             decision = await state.runner.call(acl.evaluate_async, context.caller_id, state.module_id, context)
         else:
             decision = acl.evaluate(context.caller_id, state.module_id, context)
-        return None if decision.allowed else decision.reason
+        return decision.allowed
