@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from apcore.acl import ACL, caller_is_listed
+from apcore.acl import ACL, ACLDecision, caller_is_listed
 from apcore.errors import ACLDeniedError
 from apcore.pipeline import PipelineState
 
@@ -40,7 +40,9 @@ class AclCheck:
         if acl.is_stale:
             await state.runner.call(acl.refresh)
         if acl.has_async_conditions:
-            decision = await state.runner.call(acl.evaluate_async, context.caller_id, state.module_id, context)
+            decision: ACLDecision = await state.runner.call(
+                acl.evaluate_async, context.caller_id, state.module_id, context
+            )
         else:
             decision = acl.evaluate(context.caller_id, state.module_id, context)
         return decision.allowed
