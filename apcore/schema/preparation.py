@@ -19,6 +19,7 @@ _VALUE_KEYWORDS: Final = frozenset(
 )
 _DECLARING_KEYWORDS: Final = frozenset({"properties", "patternProperties"})
 _CLOSING_KEYWORDS: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
+_FALSE_KEYWORDS: Final = _CLOSING_KEYWORDS | {"items", "unevaluatedItems"}
 _SPEAKING_KEYWORDS: Final = IN_PLACE_KEYWORDS | {"$ref", "$dynamicRef"}
 _PASSING_KEYWORDS: Final = frozenset({"$ref", "anyOf", "oneOf"})
 _NULL_REFUSING_KEYWORDS: Final = _SPEAKING_KEYWORDS - {"dependentSchemas"} | {"const"}
@@ -42,6 +43,8 @@ def _rewrite(schema: Any, pointer: str, own_value: bool, closable: Mapping[str, 
     strict = bool(closable)
 
     def rewrite_inner(inner: Subschema) -> Any:
+        if inner.schema is False and inner.keyword not in _FALSE_KEYWORDS:
+            return {"not": {}}  # where no keyword takes care of False, the reference forgets what it stood for
         return _rewrite(inner.schema, pointer + inner.pointer, strict and _is_alone(inner, schema, alone), closable)
 
     rewritten = with_subschemas(schema, rewrite_inner)

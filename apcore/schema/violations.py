@@ -145,7 +145,7 @@ def _about_value(error: ValidationError, masked: Any) -> dict[str, Any]:
 
 
 def _message(constraint: str, error: ValidationError) -> str:
-    if constraint == "false":
+    if error.validator is None or (constraint == "not" and not error.validator_value):
         return "is not allowed"
     if constraint == "type":
         wanted: Any = error.validator_value
