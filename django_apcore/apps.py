@@ -1,12 +1,40 @@
 """The Django app."""
 
+from importlib import import_module
+from typing import Any
+
 from django.apps import AppConfig
+from django.core.signals import setting_changed
 
 
 class DjangoApcoreConfig(AppConfig):
-    """Registers what others look up. It does not query, and it starts nothing (§9.13.3)."""
+    """Loads the modules of all installed apps and connects. It does not query, and it starts nothing (§9.13.3)."""
 
     name = "django_apcore"
     label = "django_apcore"
     verbose_name = "apcore"
     default_auto_field = "django.db.models.BigAutoField"
+
+    registry: Any = None
+    """The registry of this process; see `django_apcore.runtime`."""
+    runtime: Any = None
+    """The runtime of this process; see `django_apcore.runtime`."""
+
+    def ready(self) -> None:
+        """Register the system checks and load the modules: a broken module file ends the start, with its traceback.
+
+        Rooms that need the models are imported here and by name, since apps are loaded before models.
+        """
+        setting_changed.connect(self._forget, dispatch_uid="django_apcore.apps")
+
+    def get_runtime(self) -> Any:
+        """The runtime of this process, for the rooms below `django_apcore.runtime`."""
+        return self._runtime_room.get()
+
+    @property
+    def _runtime_room(self) -> Any:
+        return import_module("django_apcore.runtime")
+
+    def _forget(self, *, setting: str, **kwargs: Any) -> None:
+        if setting in {"APCORE", "INSTALLED_APPS"}:
+            self._runtime_room.reset()
