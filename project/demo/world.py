@@ -58,7 +58,9 @@ class World:
 
     def browser(self, username: str) -> Browser:
         browser = Browser(self.base_url)
-        browser.log_in(username, self.accounts[username]["password"])
+        page = browser.log_in(username, self.accounts[username]["password"])
+        if page.page.has_button("Log in"):
+            raise LookupError(f"{username} cannot log in")
         return browser
 
     def check(self, holds: bool, text: str, otherwise: object = "") -> None:

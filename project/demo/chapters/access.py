@@ -1,18 +1,26 @@
 """Who gets in, and what is refused before anybody is asked."""
 
-from project.demo.clients import Service
+from project.demo.clients import Browser, Service
 from project.demo.world import Steps, World
 
 
 class Access:
     def steps(self) -> Steps:
-        return self.wrong_token, self.free_to_read, self.wrong_inputs, self.denied_caller
+        return self.wrong_token, self.wrong_password, self.free_to_read, self.wrong_inputs, self.denied_caller
 
     def wrong_token(self, world: World) -> None:
         """A wrong token opens nothing"""
         stranger = Service(world.base_url, "0" * 40)
         answer = stranger.call("store.catalogue.search", {"query": "Rock"})
         world.check(answer.status == 401, "A call with a token that nobody has: 401", answer)
+
+    def wrong_password(self, world: World) -> None:
+        """A wrong password opens nothing either"""
+        browser = Browser(world.base_url)
+        answer = browser.log_in("approver", "not the password")
+        world.check(answer.page.has_button("Log in"), "The admin shows the login page again", answer.url)
+        queue = browser.open("/admin/django_apcore/approvalrequest/")
+        world.check("/login/" in queue.url, "The queue of approval requests is not shown", queue.url)
 
     def free_to_read(self, world: World) -> None:
         """Reading needs no approval"""

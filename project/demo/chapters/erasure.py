@@ -32,7 +32,8 @@ class Erasure:
     def sign(self, world: World) -> None:
         """An approver reads the diff in the admin and approves; a worker executes exactly that"""
         page = world.approver.open(self.pending.page)
-        world.check("measured" in page.text.lower(), "The page says that the effect was measured", page.text[:400])
+        measured = "Measured" in page.text and "not measured" not in page.text
+        world.check(measured, "The page says that the effect was measured", page.text[:600])
         revenue, before = world.evidence.revenue(), world.evidence.snapshot()
         world.approve(self.pending, "The customer's request is on file")
         request = world.executed(self.pending)
@@ -45,6 +46,7 @@ class Erasure:
         approved, committed = self.pending.digest, request["committed_digest"]
         predicted = self.pending.rows_by_table
         world.story.figures |= {
+            "module_id": ERASE,
             "approval_id": self.pending.approval_id,
             "approved_digest": approved,
             "committed_digest": committed,
