@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from apcore.errors import SchemaParseError
+from apcore.schema.refs import inline_definitions
 from apcore.schema.types import describe_types
 
 
@@ -25,5 +26,5 @@ def schema_document(source: Any, *, output: bool = False) -> dict[str, Any]:
         return document
     if isinstance(source, type):
         described, definitions = describe_types({source.__name__: source}, output=output)
-        return described[source.__name__].schema | definitions
+        return inline_definitions(described[source.__name__].schema | definitions)
     raise SchemaParseError(f"A schema is a model class or a mapping, not {type(source).__name__}")

@@ -76,7 +76,7 @@ def _adapter(name: str, annotation: Any) -> TypeAdapter[Any]:
         return TypeAdapter(annotation)
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
         raise SchemaParseError(
-            f"The type of '{name}' has no JSON Schema", details={"name": name}, cause=error
+            f"The type of '{name}' has no JSON Schema: {error.message.splitlines()[0]}", details={"name": name}
         ) from error
 
 

@@ -17,6 +17,7 @@ _NAMES: Final[Mapping[Any, str]] = {
     int: "integer",
     float: "number",
     bool: "boolean",
+    None: "null",
     type(None): "null",
     dict: "object",
     list: "array",
@@ -72,7 +73,7 @@ def plain_schema(annotation: Any) -> dict[str, Any] | None:
         return _literal_schema(arguments)
     if origin is Union or origin is types.UnionType:
         return _union_schema(arguments)
-    if origin in _NAMES and not arguments:  # typing.List, typing.Dict
+    if origin in {list, dict} and not arguments:  # typing.List, typing.Dict
         return {"type": _NAMES[origin]}
     if origin is list:
         items = plain_schema(arguments[0])
