@@ -30,7 +30,7 @@ from tests.apcore.strategies import json_values
 if TYPE_CHECKING:
     from nowhere import Missing
 
-    from apcore.context import Context as later.Context
+    import apcore.context as later
 
 
 class Colour(Enum):
