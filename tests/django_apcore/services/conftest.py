@@ -84,8 +84,9 @@ def broken_broker() -> Iterator[None]:
 
 @contextmanager
 def _broker(url: str) -> Iterator[None]:
-    before = {"broker_url": celery.conf.broker_url, "broker_transport_options": celery.conf.broker_transport_options}
-    celery.conf.update(broker_url=url, broker_transport_options={})
+    names = ("broker_url", "broker_transport_options", "broker_connection_timeout")
+    before = {name: celery.conf[name] for name in names}
+    celery.conf.update(broker_url=url, broker_transport_options={}, broker_connection_timeout=0.1)
     _forget_connections()
     try:
         yield

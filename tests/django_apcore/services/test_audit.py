@@ -1,0 +1,217 @@
+"""The audit trail: what is written, and that every way of touching it is found."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError, connection, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from apcore import Identity
+from django_apcore import services
+from django_apcore.models import AuditChain, AuditEntry
+from django_apcore.services.audit import GENESIS, Event, append_all, content_hash, partition_of
+
+pytestmark = pytest.mark.django_db
+
+SUBJECT = "approval:1"
+PARTITION = partition_of(SUBJECT)
+
+
+@contextmanager
+def unprotected() -> Iterator[None]:
+    """What somebody with all rights on the database could do: switch the trigger off."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE django_apcore_auditentry DISABLE TRIGGER USER")
+        yield
+        cursor.execute("ALTER TABLE django_apcore_auditentry ENABLE TRIGGER USER")
+
+
+@pytest.fixture
+def chain() -> list[AuditEntry]:
+    return [services.append(f"kind.{number}", subject=SUBJECT, data={"number": number}) for number in range(1, 8)]
+
+
+def entry(sequence: int) -> Any:
+    return AuditEntry.objects.filter(partition=PARTITION, sequence=sequence)
+
+
+def broken() -> tuple[str, int]:
+    report = services.verify()
+    assert not report.ok
+    [found] = report.broken
+    assert found.partition == PARTITION
+    return found.reason, found.sequence
+
+
+def rewrite(sequence: int, **changes: Any) -> None:
+    """Change an entry and give it a hash that fits: the most careful forger short of rewriting the whole chain."""
+    row = entry(sequence).get()
+    for name, value in changes.items():
+        setattr(row, name, value)
+    entry(sequence).update(**changes, hash=content_hash(row))
+
+
+def test_entries_form_a_chain(chain: list[AuditEntry]) -> None:
+    assert [each.sequence for each in chain] == [1, 2, 3, 4, 5, 6, 7]
+    assert chain[0].previous_hash == GENESIS
+    assert [each.previous_hash for each in chain[1:]] == [each.hash for each in chain[:-1]]
+    head = AuditChain.objects.get(partition=PARTITION)
+    assert (head.sequence, head.hash) == (7, chain[-1].hash)
+    report = services.verify()
+    assert (report.ok, report.entries, report.broken) == (True, 7, ())
+
+
+def test_an_empty_trail_holds() -> None:
+    assert services.verify().ok
+    assert services.verify(partition=3).entries == 0
+
+
+def test_actors(db: None) -> None:
+    user = User.objects.create_user("ada", password="pw")
+    service = User.objects.create_user("robot")
+    written = [
+        services.append("k", subject=SUBJECT, actor=actor)
+        for actor in (None, user, service, Identity("bot-7", "agent"))
+    ]
+    assert [(each.actor_type, each.actor_id) for each in written] == [
+        ("system", ""),
+        ("user", str(user.pk)),
+        ("service", str(service.pk)),
+        ("agent", "bot-7"),
+    ]
+
+
+def test_subjects_share_a_few_chains() -> None:
+    append_all(Event("k", f"approval:{number}") for number in range(200))
+    assert AuditEntry.objects.values("partition").distinct().count() == 16
+    assert services.verify().ok
+
+
+@pytest.mark.parametrize("column", ["kind", "actor_id", "actor_type", "module_id", "trace_id", "subject"])
+def test_an_edited_text_is_found(chain: list[AuditEntry], column: str) -> None:
+    with unprotected():
+        entry(4).update(**{column: "forged"})
+    assert broken() == ("edited", 4)
+
+
+def test_edited_data_and_times_are_found(chain: list[AuditEntry]) -> None:
+    with unprotected():
+        entry(4).update(data={"number": 5})
+        assert broken() == ("edited", 4)
+        entry(4).update(data={"number": 4}, at=chain[3].at + timedelta(microseconds=1))
+    assert broken() == ("edited", 4)
+
+
+@pytest.mark.parametrize("sequence", [1, 4, 7])
+def test_an_edit_with_a_fitting_hash_is_found(chain: list[AuditEntry], sequence: int) -> None:
+    with unprotected():
+        rewrite(sequence, data={"forged": True})
+    assert broken() == ("edited", sequence)
+
+
+@pytest.mark.parametrize("sequence", [1, 4, 6])
+def test_a_deleted_entry_is_found(chain: list[AuditEntry], sequence: int) -> None:
+    with unprotected():
+        entry(sequence).delete()
+    assert broken() == ("deleted", sequence)
+
+
+@pytest.mark.parametrize("sequence", [1, 4])
+def test_a_deletion_with_later_entries_moved_up_is_found(chain: list[AuditEntry], sequence: int) -> None:
+    with unprotected():
+        entry(sequence).delete()
+        for later in range(sequence + 1, 8):
+            entry(later).update(sequence=later - 1)
+    assert broken() == ("deleted", sequence)
+
+
+@pytest.mark.parametrize(("first", "second"), [(2, 3), (1, 7), (3, 6)])
+def test_swapped_entries_are_found(chain: list[AuditEntry], first: int, second: int) -> None:
+    with unprotected():
+        entry(first).update(sequence=99)
+        entry(second).update(sequence=first)
+        entry(99).update(sequence=second)
+    assert broken() == ("reordered", first)
+
+
+@pytest.mark.parametrize("kept", [0, 3, 6])
+def test_a_shortened_chain_is_found(chain: list[AuditEntry], kept: int) -> None:
+    with unprotected():
+        AuditEntry.objects.filter(partition=PARTITION, sequence__gt=kept).delete()
+    assert broken() == ("truncated", kept + 1)
+
+
+def test_a_head_that_was_turned_back_is_found(chain: list[AuditEntry]) -> None:
+    AuditChain.objects.filter(partition=PARTITION).update(sequence=5, hash=chain[4].hash)
+    assert broken() == ("inserted", 6)
+
+
+def test_a_head_that_is_gone_is_found(chain: list[AuditEntry]) -> None:
+    AuditChain.objects.all().delete()
+    assert broken() == ("deleted", 7)
+
+
+def test_an_entry_that_was_smuggled_in_is_found(chain: list[AuditEntry]) -> None:
+    with unprotected():
+        for later in range(7, 3, -1):
+            entry(later).update(sequence=later + 1)
+        forged = AuditEntry.objects.get(partition=PARTITION, sequence=3)
+        forged.pk, forged.sequence, forged.kind, forged.previous_hash = None, 4, "forged", forged.hash
+        forged.hash = content_hash(forged)
+        forged.save(force_insert=True)
+    assert broken() == ("inserted", 4)
+
+
+def test_an_entry_that_was_appended_by_hand_is_found(chain: list[AuditEntry]) -> None:
+    forged = entry(7).get()
+    forged.pk, forged.sequence, forged.previous_hash = None, 8, forged.hash
+    forged.hash = content_hash(forged)
+    forged.save(force_insert=True)
+    assert broken() == ("inserted", 8)
+
+
+def test_the_first_broken_entry_of_each_chain_is_named(chain: list[AuditEntry]) -> None:
+    other = next(f"approval:{n}" for n in range(99) if partition_of(f"approval:{n}") != PARTITION)
+    services.append("k", subject=other)
+    with unprotected():
+        entry(3).update(kind="x")
+        entry(5).update(kind="x")
+        AuditEntry.objects.filter(subject=other).update(kind="x")
+    found = {(each.partition, each.sequence) for each in services.verify().broken}
+    assert found == {(PARTITION, 3), (partition_of(other), 1)}
+    assert (
+        services.verify(partition_of(other)).broken[0].message
+        == f"Entry 1 (x, {other}): its content is not what was written."
+    )
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.dictionaries(st.text(), JSON, max_size=4), actor=st.text(min_size=1))
+def test_whatever_is_written_can_be_verified(db: None, data: dict[str, Any], actor: str) -> None:
+    services.append("k", subject=SUBJECT, actor=Identity(actor, "agent"), data=data)
+    assert services.verify().ok
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    "change", ["UPDATE django_apcore_auditentry SET kind = 'x'", "DELETE FROM django_apcore_auditentry"]
+)
+def test_postgresql_refuses_to_change_the_trail(chain: list[AuditEntry], change: str) -> None:
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(change)
+    assert services.verify().ok
