@@ -19,7 +19,7 @@ FOR EACH ROW EXECUTE FUNCTION django_apcore_refuse_audit_change()
 
 def refuse_changes(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     if schema_editor.connection.vendor == "postgresql":
-        schema_editor.execute(FUNCTION)
+        schema_editor.execute(FUNCTION, params=None)
         schema_editor.execute(TRIGGER)
 
 
