@@ -16,12 +16,14 @@ class ModuleLookup:
         self._registry = registry
         self._toggles = toggles
 
-    def run(self, state: PipelineState) -> None:
+    async def run(self, state: PipelineState) -> None:
         """Raises InvalidModuleIdError, ModuleNotFoundError or ModuleDisabledError (§8.2)."""
         try:
             state.definition = self._registry.get_definition(state.module_id)
         except ModuleNotFoundError:
             validate_canonical_id(state.module_id)
             raise
+        if self._toggles.is_stale:
+            await state.runner.call(self._toggles.refresh)
         if not self._toggles.is_enabled(state.module_id):
             raise ModuleDisabledError(f"Module {state.module_id!r} is disabled", module_id=state.module_id)
