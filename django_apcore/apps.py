@@ -25,7 +25,9 @@ class DjangoApcoreConfig(AppConfig):
 
         Rooms that need the models are imported here and by name, since apps are loaded before models.
         """
+        import_module("django_apcore.checks")
         setting_changed.connect(self._forget, dispatch_uid="django_apcore.apps")
+        self._runtime_room.get_registry()
 
     def get_runtime(self) -> Any:
         """The runtime of this process, for the rooms below `django_apcore.runtime`."""

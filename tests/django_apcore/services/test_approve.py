@@ -15,7 +15,7 @@ from django_apcore.runtime import Runtime
 from django_apcore.signals import approval_decided
 from tests.django_apcore.stage import ask, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases=["default", "other"])
 
 
 def approve(request: ApprovalRequest, actor: User, **options: Any) -> ApprovalRequest:

@@ -16,7 +16,7 @@ from django_apcore import services
 from django_apcore.models import AuditChain, AuditEntry
 from django_apcore.services.audit import GENESIS, Event, append_all, content_hash, partition_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases=["default", "other"])
 
 SUBJECT = "approval:1"
 PARTITION = partition_of(SUBJECT)

@@ -10,7 +10,7 @@ from django_apcore.exceptions import ApprovalConflict, ApprovalForbidden
 from django_apcore.models import ApprovalRequest, AuditEntry
 from tests.django_apcore.stage import make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases=["default", "other"])
 
 
 def test_the_requester_may_withdraw(pending: ApprovalRequest, requester: User) -> None:

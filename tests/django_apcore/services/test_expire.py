@@ -11,7 +11,7 @@ from django_apcore.models import ApprovalRequest, AuditEntry
 from django_apcore.runtime import Runtime
 from tests.django_apcore.stage import ask
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases=["default", "other"])
 
 PAST = timedelta(seconds=-1)
 

@@ -10,7 +10,7 @@ from apcore.errors import ACLRuleError
 from django_apcore import services
 from django_apcore.models import ACLRule, ApprovalPolicy, AuditEntry, PolicyRevision
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases=["default", "other"])
 
 ALLOW = {"callers": ["@external"], "targets": ["store.*"], "effect": "allow"}
 DENY = {"callers": ["*"], "targets": ["store.secret"], "effect": "deny", "description": "hands off"}

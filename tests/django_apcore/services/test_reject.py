@@ -8,7 +8,7 @@ from django_apcore import services
 from django_apcore.exceptions import ApprovalConflict, ApprovalForbidden
 from django_apcore.models import ApprovalRequest, AuditEntry
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases=["default", "other"])
 
 
 def test_a_rejection_says_why(pending: ApprovalRequest, approver: User) -> None:

@@ -16,7 +16,7 @@ from django_apcore.secrets import decrypt
 from django_apcore.signals import approval_requested
 from tests.django_apcore.stage import ask, context_for
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases=["default", "other"])
 
 
 @pytest.mark.req("R-7.1-01", "R-7.8-02", "DR-05")
@@ -116,7 +116,7 @@ def test_it_is_audited_and_announced(
     assert entry.data["inputs"] == {"name": "new"}
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, databases=["default", "other"])
 def test_inside_a_transaction_it_is_refused_since_a_rollback_would_take_it_back(
     runtime: Runtime, requester: User
 ) -> None:

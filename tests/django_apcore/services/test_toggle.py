@@ -8,7 +8,7 @@ from django_apcore import services
 from django_apcore.models import AuditEntry, PolicyRevision, Toggle
 from django_apcore.signals import toggle_changed
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases=["default", "other"])
 
 
 def test_a_module_is_switched_off_and_on(approver: User) -> None:

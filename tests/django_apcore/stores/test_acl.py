@@ -43,7 +43,7 @@ def test_the_writing_process_sees_a_change_at_once(runtime: Runtime) -> None:
         runtime.executor.call("test.plain.echo", {"text": "a"})
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, databases=["default", "other"])
 def test_what_a_transaction_took_back_was_never_in_force(runtime: Runtime) -> None:
     from django.db import transaction
 
@@ -55,7 +55,7 @@ def test_what_a_transaction_took_back_was_never_in_force(runtime: Runtime) -> No
         runtime.executor.call("test.plain.echo", {"text": "a"})
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, databases=["default", "other"])
 def test_a_snapshot_costs_no_query_until_it_is_stale(runtime: Runtime, django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
     services.save_rule(ACLRule(**ALLOW), actor=None)
     runtime.executor.call("test.plain.echo", {"text": "a"})
@@ -94,7 +94,7 @@ def test_a_project_may_have_conditions_of_its_own(db: None) -> None:
         assert runtime.executor.call("test.plain.echo", {"text": "a"})
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, databases=["default", "other"])
 def test_asynchronous_callers_get_fresh_rules_too(runtime: Runtime) -> None:
     async def call() -> object:
         return await runtime.executor.call_async("test.plain.echo", {"text": "a"})

@@ -34,7 +34,7 @@ def test_setting_one_writes_to_the_database(runtime: Runtime) -> None:
     assert not runtime.toggles.is_enabled("test.plain.echo")
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, databases=["default", "other"])
 def test_asynchronous_callers_get_fresh_toggles_too(runtime: Runtime) -> None:
     services.toggle("test.plain.echo", enabled=False, actor=None)
     with pytest.raises(ModuleDisabledError):
