@@ -103,7 +103,7 @@ class DjangoSyncRunner(SyncRunner):
             if stored_id is not None:
                 record_outcome(stored_id, record, output)
 
-        with governed(commit=True, first=first, last=last):
+        with governed(commit=True, first=first, last=last, approval_id=stored_id):
             output = await body(self)
 
     async def _commit_unmeasured(self, body: Body, stored_id: str | None) -> None:

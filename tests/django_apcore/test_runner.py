@@ -1,0 +1,263 @@
+"""How modules run in a Django process: whose transaction, whose thread, and what a deadline leaves behind."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import Group
+from django.db import connection, transaction
+
+from apcore import ApprovalResult, AutoApproveHandler, CallbackApprovalHandler, Context, ModuleAnnotations, module
+from apcore.errors import ApprovalDeniedError, ModuleExecuteError, ModuleTimeoutError, SchemaValidationError
+from django_apcore.runtime import Runtime
+from django_apcore.testing import allow_all, override_runtime
+
+GATED = ModuleAnnotations(requires_approval=True)
+
+
+@module(id="test.count", effect="transactional")
+def count_groups() -> int:
+    """Count the groups that this thread sees"""
+    return Group.objects.count()
+
+
+@module(id="test.add", effect="transactional")
+def add(name: str, fail: bool = False) -> dict[str, Any]:
+    """Add a group"""
+    Group.objects.create(name=name)
+    if fail:
+        raise ValueError("no")
+    return {"thread": threading.get_ident()}
+
+
+@module(id="test.add_async", effect="transactional")
+async def add_async(name: str, fail: bool = False) -> dict[str, Any]:
+    """Add a group, asynchronously"""
+    await Group.objects.acreate(name=name)
+    if fail:
+        raise ValueError("no")
+    return {"thread": 0}
+
+
+@module(id="test.bad_output", effect="transactional", output_schema={"type": "object", "required": ["x"]})
+def bad_output() -> dict[str, Any]:
+    """Write, then return what the schema refuses"""
+    Group.objects.create(name="never")
+    return {}
+
+
+@module(id="test.plain")
+def plain(name: str) -> dict[str, Any]:
+    """Write without saying that the effect is transactional, then fail"""
+    Group.objects.create(name=name)
+    raise ValueError("no")
+
+
+@module(id="test.slow", effect="transactional", timeout_ms=80)
+def slow(name: str) -> dict[str, Any]:
+    """Write, then ignore the deadline"""
+    Group.objects.create(name=name)
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        sum(range(100))
+    return {}
+
+
+@module(id="test.sleep", effect="transactional", timeout_ms=300)
+def sleep_in_database(name: str) -> dict[str, Any]:
+    """Write, then keep the database busy past the deadline"""
+    Group.objects.create(name=name)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(20)")
+    return {}
+
+
+@module(id="test.gated", annotations=GATED, effect="transactional")
+def gated(name: str) -> dict[str, Any]:
+    """Rename all groups"""
+    return {"renamed": Group.objects.update(name=name)}
+
+
+@module(id="test.outer", effect="transactional")
+def outer(context: Context) -> dict[str, Any]:
+    """Call another module, and go on when it fails"""
+    Group.objects.create(name="outer")
+    try:
+        context.executor.call("test.add", {"name": "inner", "fail": True}, context)
+    except ModuleExecuteError:
+        Group.objects.create(name="after")
+    return {}
+
+
+MODULES = (count_groups, add, add_async, bad_output, plain, slow, sleep_in_database, gated, outer)
+
+
+@pytest.fixture
+def runtime() -> Iterator[Runtime]:
+    with override_runtime(
+        modules=MODULES, installed=False, acl=allow_all(), approval_handler=AutoApproveHandler()
+    ) as it:
+        yield it
+
+
+@pytest.fixture(params=["sync", "async"])
+def call(request: pytest.FixtureRequest, runtime: Runtime) -> Callable[..., Any]:
+    def run(module_id: str, **inputs: Any) -> Any:
+        if request.param == "sync":
+            return runtime.executor.call(module_id, inputs)
+        return asyncio.run(runtime.executor.call_async(module_id, inputs))
+
+    return run
+
+
+def names() -> set[str]:
+    return set(Group.objects.values_list("name", flat=True))
+
+
+@pytest.mark.django_db(transaction=True, databases="__all__")
+def test_a_module_sees_the_callers_uncommitted_rows_and_rolls_back_with_it(runtime: Runtime) -> None:
+    with pytest.raises(KeyError), transaction.atomic():
+        Group.objects.create(name="mine")
+        assert runtime.executor.call("test.count") == {"result": 1}
+        result = runtime.executor.call("test.add", {"name": "theirs"})
+        assert result["thread"] == threading.get_ident()
+        assert names() == {"mine", "theirs"}
+        raise KeyError
+    assert names() == set()
+
+
+@pytest.mark.django_db(transaction=True, databases="__all__")
+def test_an_async_caller_shares_its_transaction_too(runtime: Runtime) -> None:
+    def begin() -> None:
+        transaction.set_autocommit(False)
+        Group.objects.create(name="mine")
+
+    def end() -> None:
+        transaction.rollback()
+        transaction.set_autocommit(True)
+
+    async def inside() -> Any:
+        await sync_to_async(begin)()
+        counted = await runtime.executor.call_async("test.count")
+        await sync_to_async(end)()
+        return counted
+
+    assert asyncio.run(inside()) == {"result": 1}
+    assert names() == set()
+
+
+@pytest.mark.django_db(databases="__all__")
+def test_modules_work_inside_a_test_case_transaction(runtime: Runtime) -> None:
+    runtime.executor.call("test.add", {"name": "a"})
+    assert names() == {"a"}
+
+
+@pytest.mark.django_db(transaction=True, databases="__all__")
+@pytest.mark.parametrize("module_id", ["test.add", "test.add_async"])
+def test_a_transactional_module_commits_or_leaves_nothing(call: Callable[..., Any], module_id: str) -> None:
+    call(module_id, name="kept")
+    with pytest.raises(ModuleExecuteError):
+        call(module_id, name="lost", fail=True)
+    assert names() == {"kept"}
+
+
+@pytest.mark.django_db(transaction=True, databases="__all__")
+def test_an_output_that_is_refused_commits_nothing(call: Callable[..., Any]) -> None:
+    with pytest.raises(SchemaValidationError):
+        call("test.bad_output")
+    assert names() == set()
+
+
+@pytest.mark.django_db(transaction=True, databases="__all__")
+def test_a_module_that_claims_no_transaction_gets_none(call: Callable[..., Any]) -> None:
+    with pytest.raises(ModuleExecuteError):
+        call("test.plain", name="stays")
+    assert names() == {"stays"}
+
+
+@pytest.mark.req("R-12.7.5-03", "R-11.8.4-02")
+@pytest.mark.django_db(transaction=True, databases="__all__")
+def test_a_module_that_ignores_its_deadline_commits_nothing(call: Callable[..., Any], runtime: Runtime) -> None:
+    with override_settings_executor(runtime, grace_period=20), pytest.raises(ModuleTimeoutError):
+        call("test.slow", name="late")
+    assert names() == set()
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True, databases="__all__")
+def test_postgresql_gives_up_on_a_statement_at_the_deadline(call: Callable[..., Any]) -> None:
+    started = time.monotonic()
+    with pytest.raises(ModuleTimeoutError):
+        call("test.sleep", name="late")
+    assert time.monotonic() - started < 5
+    assert names() == set()
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW statement_timeout")
+        assert cursor.fetchone() == ("0",)
+
+
+@pytest.mark.django_db(transaction=True, databases="__all__")
+def test_an_inner_call_that_fails_takes_back_its_own_writes_only(call: Callable[..., Any]) -> None:
+    call("test.outer")
+    assert names() == {"outer", "after"}
+
+
+@pytest.mark.req("DR-05", "DR-07")
+@pytest.mark.django_db(transaction=True, databases="__all__")
+@pytest.mark.parametrize("module_id", ["test.add", "test.add_async"])
+def test_validate_measures_and_leaves_nothing(runtime: Runtime, module_id: str) -> None:
+    result = runtime.executor.validate(module_id, {"name": "a"})
+    assert result.valid
+    assert result.effect is not None
+    assert (result.effect.provenance, result.effect.counts) == ("measured", {"auth.Group:insert": 1})
+    assert names() == set()
+    again = asyncio.run(runtime.executor.validate_async(module_id, {"name": "a"}))
+    assert again.effect is not None
+    assert again.effect.digest == result.effect.digest
+    assert names() == set()
+
+
+@pytest.mark.req("DR-10")
+@pytest.mark.django_db(transaction=True, databases="__all__")
+def test_an_approval_given_on_the_spot_holds_for_what_was_shown() -> None:
+    """A handler that answers at once, while somebody else changes a row: nothing may be committed."""
+    Group.objects.create(name="a")
+
+    def approve(request: Any) -> ApprovalResult:
+        if meddle:
+            Group.objects.update(name="meddled")
+        return ApprovalResult("approved", approved_by="ada")
+
+    handler = CallbackApprovalHandler(approve)
+    with override_runtime(modules=MODULES, installed=False, acl=allow_all(), approval_handler=handler) as runtime:
+        meddle = True
+        with pytest.raises(ApprovalDeniedError, match="not the approved one"):
+            runtime.executor.call("test.gated", {"name": "b"})
+        assert names() == {"meddled"}
+        meddle = False
+        assert runtime.executor.call("test.gated", {"name": "b"}) == {"renamed": 1}
+        assert names() == {"b"}
+
+
+class override_settings_executor:  # noqa: N801 - reads like a function
+    """Another grace period for the executor of a runtime, as long as the block runs."""
+
+    def __init__(self, runtime: Runtime, *, grace_period: int) -> None:
+        self._deadlines = [
+            runtime.executor._sync_runner._deadlines,
+            runtime.executor._async_runner._deadlines,
+        ]
+        self._grace = grace_period / 1000
+
+    def __enter__(self) -> None:
+        self._before = self._deadlines[0]._grace
+        for deadlines in self._deadlines:
+            deadlines._grace = self._grace
+
+    def __exit__(self, *_: object) -> None:
+        for deadlines in self._deadlines:
+            deadlines._grace = self._before
