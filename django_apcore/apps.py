@@ -21,11 +21,13 @@ class DjangoApcoreConfig(AppConfig):
     """The runtime of this process; see `django_apcore.runtime`."""
 
     def ready(self) -> None:
-        """Register the system checks and load the modules: a broken module file ends the start, with its traceback.
+        """Register the system checks, hook up the capture of effects, and load the modules.
 
+        A broken module file ends the start, with its traceback.
         Rooms that need the models are imported here and by name, since apps are loaded before models.
         """
         import_module("django_apcore.checks")
+        import_module("django_apcore.effects").install()
         setting_changed.connect(self._forget, dispatch_uid="django_apcore.apps")
         self._runtime_room.get_registry()
 

@@ -8,6 +8,8 @@ from django_apcore.models import ApprovalRequest
 from project.store.models import Track
 from tests.project.store.desk import Desk, table
 
+pytestmark = pytest.mark.django_db(databases="__all__")
+
 REPRICE = "store.catalogue.reprice"
 
 

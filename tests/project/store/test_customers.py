@@ -9,6 +9,8 @@ from project.store.accounting import month_figures, months
 from project.store.models import AccountingTotal, Customer, Invoice, InvoiceLine, Refund
 from tests.project.store.desk import Desk, table
 
+pytestmark = pytest.mark.django_db(databases="__all__")
+
 ERASE, NOTIFY = "store.customers.erase", "store.customers.notify"
 EVERYTHING = (Customer, Invoice, InvoiceLine, Refund, AccountingTotal)
 
@@ -97,7 +99,6 @@ class TestNotify:
         assert request.effect_complete
         assert mail.outbox == []
 
-    @pytest.mark.django_db(transaction=True)
     def test_mail_leaves_after_the_commit(self, desk: Desk) -> None:
         request = desk.sign(desk.ask(NOTIFY, self.INPUTS))
         assert request.status == "consumed", request.failure

@@ -9,6 +9,8 @@ from django_apcore.models import ApprovalRequest
 from project.store.models import Invoice, Refund
 from tests.project.store.desk import Desk
 
+pytestmark = pytest.mark.django_db(databases="__all__")
+
 REFUND = "store.invoices.refund"
 
 

@@ -4,6 +4,8 @@ from apcore.errors import ModuleError
 from project.store.models import Playlist, PlaylistTrack
 from tests.project.store.desk import Desk, table
 
+pytestmark = pytest.mark.django_db(databases="__all__")
+
 MERGE = "store.playlists.merge"
 
 

@@ -5,6 +5,8 @@ from apcore.errors import ExecutionCancelledError
 from django_apcore import runtime
 from tests.project.store.desk import Desk
 
+pytestmark = pytest.mark.django_db(databases="__all__")
+
 REVENUE = "store.reports.revenue"
 
 
