@@ -3,10 +3,10 @@
 from apcore.schema.canonical import canonical_json, content_hash
 from apcore.schema.documents import schema_document
 from apcore.schema.infer import FunctionSchema, infer_function
-from apcore.schema.refs import MAX_REF_DEPTH, resolve_pointer
+from apcore.schema.refs import MAX_REF_DEPTH, pointer_to, resolve_pointer
 from apcore.schema.sensitive import REDACTED_VALUE, mask_sensitive
 from apcore.schema.validate import CompiledSchema, check_schema, compile_schema
-from apcore.schema.violations import kind_of, pointer_to
+from apcore.schema.violations import kind_of
 
 __all__ = [
     "MAX_REF_DEPTH",

@@ -14,7 +14,7 @@ from apcore.schema.canonical import canonical_json
 from apcore.schema.conversion import RESULT_KEY, make_binder, make_serialiser
 from apcore.schema.docstrings import parse_docstring
 from apcore.schema.hints import FunctionHints, ParameterHint, read_hints
-from apcore.schema.refs import inline_definitions, local_pointer, resolve_pointer
+from apcore.schema.refs import References, inline_definitions
 from apcore.schema.types import TypeDescription, describe_types, pydantic_types
 
 # The name under which the type of further named inputs (**options: T) is described.
@@ -116,8 +116,8 @@ def _output_schema(schema: dict[str, Any], *, is_object: bool) -> dict[str, Any]
 
 
 def _is_object(schema: dict[str, Any], definitions: dict[str, Any]) -> bool:
-    pointer = local_pointer(schema)
-    target = schema if pointer is None else resolve_pointer(definitions, pointer)
+    described = {**schema, **definitions}
+    target = References(described).target_of(described) or schema
     return target.get("type") == "object" and not schema.get("nullable")
 
 

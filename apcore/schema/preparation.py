@@ -6,12 +6,12 @@ declared properties takes no others (§4.9).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from apcore.schema.formats import FORMATS
-from apcore.schema.refs import local_pointer, resolve_pointer
-from apcore.schema.walk import IN_PLACE_KEYWORDS, Subschema, subschemas, with_subschemas
+from apcore.schema.refs import References
+from apcore.schema.walk import IN_PLACE_KEYWORDS, subschemas, with_subschemas
 
 # Where a subschema describes a value of its own; under every other keyword it describes a value together with others.
 _VALUE_KEYWORDS: Final = frozenset(
@@ -29,23 +29,25 @@ def prepare(document: Mapping[str, Any], *, strict_inputs: bool) -> dict[str, An
     """The document for the validators; the original is not changed."""
     if not document:
         return {"type": "object"}
-    closable = _closable_targets(document) if strict_inputs else {}
-    prepared: dict[str, Any] = _rewrite(document, "", strict_inputs, closable)
+    prepared: dict[str, Any]
+    if strict_inputs:
+        prepared = _rewrite(document, True, _uses(document))
+    else:
+        prepared = _rewrite(document, False, None)
     # The dialect is always Draft 2020-12, whatever name a schema file gives its own.
     prepared.pop("$schema", None)
     return prepared
 
 
-def _rewrite(schema: Any, pointer: str, own_value: bool, closable: Mapping[str, bool]) -> Any:
+def _rewrite(schema: Any, own_value: bool, uses: Mapping[int, bool] | None) -> Any:
     if not isinstance(schema, Mapping):
         return schema
-    alone = closable.get(pointer, own_value)
-    strict = bool(closable)
+    alone = uses is not None and uses.get(id(schema), own_value)
 
-    def rewrite_inner(inner: Subschema) -> Any:
-        if inner.schema is False and inner.keyword not in _FALSE_KEYWORDS:
+    def rewrite_inner(keyword: str, inner: Any) -> Any:
+        if inner is False and keyword not in _FALSE_KEYWORDS:
             return {"not": {}}  # where no keyword takes care of False, the reference forgets what it stood for
-        return _rewrite(inner.schema, pointer + inner.pointer, strict and _is_alone(inner, schema, alone), closable)
+        return _rewrite(inner, _is_alone(keyword, schema, alone), uses)
 
     rewritten = with_subschemas(schema, rewrite_inner)
     if rewritten.get("format") not in FORMATS:
@@ -57,11 +59,11 @@ def _rewrite(schema: Any, pointer: str, own_value: bool, closable: Mapping[str, 
     return rewritten
 
 
-def _is_alone(inner: Subschema, outer: Mapping[str, Any], outer_alone: bool) -> bool:
-    """Whether nothing but ``inner`` describes the object that it describes, so that it may be closed."""
-    if inner.keyword in _VALUE_KEYWORDS:
+def _is_alone(keyword: str, outer: Mapping[str, Any], outer_alone: bool) -> bool:
+    """Whether nothing but the schema under ``keyword`` describes the object that it describes: it may be closed."""
+    if keyword in _VALUE_KEYWORDS:
         return True
-    return inner.keyword in _PASSING_KEYWORDS and outer_alone and _only_passes_on(outer)
+    return keyword in _PASSING_KEYWORDS and outer_alone and _only_passes_on(outer)
 
 
 def _only_passes_on(schema: Mapping[str, Any]) -> bool:
@@ -89,26 +91,27 @@ def _accept_null(schema: dict[str, Any]) -> None:
         schema["then"] = refusing
 
 
-def _closable_targets(document: Mapping[str, Any]) -> dict[str, bool]:
-    """For the root and each target of a reference, whether every use of it is alone: only then may it be closed."""
-    alone = {"": True}
-    waiting = [""]
+def _uses(document: Mapping[str, Any]) -> dict[int, bool]:
+    """For the root and each target of a reference, by identity: whether every use of it is alone."""
+    references = References(document)
+    uses = {id(document): True}
+    waiting: list[Any] = [document]
     while waiting:
-        pointer = waiting.pop()
-        for target, uses_alone in _references_in(resolve_pointer(document, pointer), alone[pointer]):
-            known = alone.get(target)
-            if known is None or (known and not uses_alone):
-                alone[target] = uses_alone
+        schema = waiting.pop()
+        for target, is_alone in _references_in(schema, uses[id(schema)], references):
+            known = uses.get(id(target))
+            if known is None or (known and not is_alone):
+                uses[id(target)] = is_alone
                 waiting.append(target)
-    return alone
+    return uses
 
 
-def _references_in(schema: Any, alone: bool) -> list[tuple[str, bool]]:
+def _references_in(schema: Any, alone: bool, references: References) -> Iterator[tuple[Any, bool]]:
     if not isinstance(schema, Mapping):
-        return []
-    target = local_pointer(schema)
-    found = [] if target is None else [(target, alone and _only_passes_on(schema))]
-    for inner in subschemas(schema):
-        if inner.keyword not in {"$defs", "definitions"}:
-            found += _references_in(inner.schema, _is_alone(inner, schema, alone))
-    return found
+        return
+    target = references.target_of(schema)
+    if target is not None:
+        yield target, alone and _only_passes_on(schema)
+    for keyword, inner in subschemas(schema):
+        if keyword not in {"$defs", "definitions"}:
+            yield from _references_in(inner, _is_alone(keyword, schema, alone), references)

@@ -16,8 +16,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_python
 
 from apcore.errors import ModuleExecuteError, SchemaParseError, SchemaValidationError
+from apcore.schema.refs import pointer_to
 from apcore.schema.types import TypeDescription, is_annotated, plain_schema
-from apcore.schema.violations import pointer_to
 
 # Metadata that JSON Schema expresses completely: a value that fits the schema needs no second look.
 _CONSTRAINTS: Final = (

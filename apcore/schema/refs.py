@@ -2,46 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import unquote
+from urllib.parse import unquote, urldefrag, urljoin
 
 from apcore.errors import SchemaCircularRefError, SchemaNotFoundError
-from apcore.schema.walk import IN_PLACE_KEYWORDS, Subschema, escape, subschemas, with_subschemas
+from apcore.schema.walk import IN_PLACE_KEYWORDS, all_schemas, subschemas, with_subschemas
 
 MAX_REF_DEPTH: Final = 32
+_ANCHORS: Final = ("$anchor", "$dynamicAnchor")
 
 
-def local_pointer(schema: Mapping[str, Any]) -> str | None:
-    """The JSON Pointer of the schema's ``$ref`` into its own document; None if it has none, or points elsewhere."""
-    reference = schema.get("$ref")
-    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-        return None
-    return unquote(reference[1:])
+class References:
+    """Where the references of a document lead: JSON Pointers, anchors, resources with an ``$id`` of their own."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+        self._bases: dict[int, str] = {}
+        self._resources: dict[str, Mapping[str, Any]] = {"": document}
+        self._anchors: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._read(document, "")
+
+    def target_of(self, schema: Mapping[str, Any]) -> Any:
+        """What the schema refers to; None if it refers to nothing, or out of the document.
+
+        Raises ``SchemaNotFoundError`` if the document should contain the target and does not.
+        """
+        reference = schema.get("$ref", schema.get("$dynamicRef"))
+        if not isinstance(reference, str):
+            return None
+        base = self._bases.get(id(schema), "")
+        # not urljoin alone: it does not know that a URN can be a base
+        resource, fragment = (base, reference[1:]) if reference[:1] == "#" else urldefrag(urljoin(base, reference))
+        root = self._resources.get(resource)
+        if root is None:
+            return None
+        if not fragment or fragment.startswith("/"):
+            return resolve_pointer(root, unquote(fragment))
+        if (resource, fragment) not in self._anchors:
+            raise _not_found(reference)
+        return self._anchors[resource, fragment]
+
+    def check(self) -> None:
+        """Every reference has a target, and none leads back to itself without a step into a value: trees are fine.
+
+        Raises ``SchemaNotFoundError`` and ``SchemaCircularRefError``, also for more than 32 references in a row.
+        """
+        for schema in all_schemas(self._document):
+            self._follow(schema, ())
+
+    def trees(self) -> set[int]:
+        """The identities of the targets that contain a reference to themselves, at any depth."""
+        targets = [target for schema in all_schemas(self._document) if (target := self.target_of(schema)) is not None]
+        return {id(target) for target in targets if id(target) in self._reachable(target)}
+
+    def _read(self, schema: Mapping[str, Any], base: str) -> None:
+        identifier = schema.get("$id")
+        if isinstance(identifier, str):
+            base = urldefrag(urljoin(base, identifier)).url
+            self._resources[base] = schema
+        self._bases[id(schema)] = base
+        for keyword in _ANCHORS:
+            if isinstance(schema.get(keyword), str):
+                self._anchors[base, schema[keyword]] = schema
+        for _, inner in subschemas(schema):
+            if isinstance(inner, Mapping):
+                self._read(inner, base)
+
+    def _follow(self, schema: Any, path: tuple[int, ...]) -> None:
+        if not isinstance(schema, Mapping):
+            return
+        target = self.target_of(schema)
+        if target is not None:
+            if id(target) in path or len(path) >= MAX_REF_DEPTH:
+                raise SchemaCircularRefError(
+                    f"References form a circle or go deeper than {MAX_REF_DEPTH}: '{schema.get('$ref')}'",
+                    details={"reference": schema.get("$ref")},
+                )
+            self._follow(target, (*path, id(target)))
+        if path:
+            for inner in in_place(schema):
+                self._follow(inner, path)
+
+    def _reachable(self, target: Any) -> set[int]:
+        found: set[int] = set()
+        waiting = [target]
+        while waiting:
+            for schema in all_schemas(waiting.pop()):
+                further = self.target_of(schema)
+                if further is not None and id(further) not in found:
+                    found.add(id(further))
+                    waiting.append(further)
+        return found
 
 
-def resolve_pointer(document: Mapping[str, Any], pointer: str) -> Any:
+def in_place(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """The schemas inside this one that describe the same value."""
+    return (inner for keyword, inner in subschemas(schema) if keyword in IN_PLACE_KEYWORDS)
+
+
+def resolve_pointer(document: Any, pointer: str) -> Any:
     """The part of the document at a JSON Pointer (RFC 6901); raises ``SchemaNotFoundError`` if there is none."""
-    part: Any = document
+    part = document
     for token in pointer.split("/")[1:]:
         name = token.replace("~1", "/").replace("~0", "~")
         try:
             part = part[int(name)] if isinstance(part, list) else part[name]
         except (KeyError, IndexError, ValueError, TypeError):
-            raise SchemaNotFoundError(
-                f"The schema refers to '#{pointer}', which it does not contain", details={"reference": f"#{pointer}"}
-            ) from None
+            raise _not_found(f"#{pointer}") from None
     return part
 
 
-def check_references(document: Mapping[str, Any]) -> None:
-    """Every reference into the document itself has a target, and none leads back to itself without a step into a value.
-
-    A schema that contains itself (a tree) is fine. Raises ``SchemaNotFoundError`` and ``SchemaCircularRefError``, the
-    latter also for a chain of more than 32 references.
-    """
-    for schema in _all_schemas(document):
-        _follow(schema, document, ())
+def pointer_to(path: Iterable[object]) -> str:
+    """The JSON Pointer of a path of keys and indexes (RFC 6901)."""
+    return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in path)
 
 
 def inline_definitions(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,61 +124,24 @@ def inline_definitions(document: Mapping[str, Any]) -> dict[str, Any]:
     Keywords beside a reference (``description``, ``default``, ``nullable``) win over those of the target; definitions
     that nothing refers to any more are dropped.
     """
-    recursive = {pointer for pointer in _pointers_in(document) if pointer in _reachable(pointer, document)}
+    references = References(document)
+    trees = references.trees()
 
     def inline(schema: Any) -> Any:
         if not isinstance(schema, Mapping):
             return schema
-        pointer = local_pointer(schema)
-        if pointer is not None and pointer not in recursive:
-            beside = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
-            return inline({**resolve_pointer(document, pointer), **beside})
-        return with_subschemas(schema, lambda inner: inline(inner.schema))
+        target = references.target_of(schema)
+        if not isinstance(target, Mapping) or id(target) in trees:
+            return with_subschemas(schema, lambda _, inner: inline(inner))
+        beside = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
+        return {**inline(target), **with_subschemas(beside, lambda _, inner: inline(inner))}
 
     inlined: dict[str, Any] = inline({keyword: value for keyword, value in document.items() if keyword != "$defs"})
-    kept = {
-        name: inline(each) for name, each in document.get("$defs", {}).items() if f"/$defs/{escape(name)}" in recursive
-    }
-    return inlined | ({"$defs": kept} if kept else {})
+    kept = {name: inline(each) for name, each in document.get("$defs", {}).items() if id(each) in trees}
+    return {**inlined, "$defs": kept} if kept else inlined
 
 
-def _pointers_in(schema: Any) -> set[str]:
-    return {pointer for each in _all_schemas(schema) if (pointer := local_pointer(each)) is not None}
-
-
-def _reachable(pointer: str, document: Mapping[str, Any]) -> set[str]:
-    """The targets of all references that can be reached from one."""
-    found: set[str] = set()
-    waiting = [pointer]
-    while waiting:
-        new = _pointers_in(resolve_pointer(document, waiting.pop())) - found
-        found |= new
-        waiting += new
-    return found
-
-
-def _all_schemas(schema: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(schema, Mapping):
-        yield schema
-        for each in subschemas(schema):
-            yield from _all_schemas(each.schema)
-
-
-def _follow(schema: Any, document: Mapping[str, Any], path: tuple[str, ...]) -> None:
-    if not isinstance(schema, Mapping):
-        return
-    pointer = local_pointer(schema)
-    if pointer is not None:
-        if pointer in path or len(path) >= MAX_REF_DEPTH:
-            raise SchemaCircularRefError(
-                f"The schema's references form a circle or go deeper than {MAX_REF_DEPTH}: '#{pointer}'",
-                details={"path": [f"#{each}" for each in (*path, pointer)]},
-            )
-        _follow(resolve_pointer(document, pointer), document, (*path, pointer))
-    if path:
-        for each in _in_place(schema):
-            _follow(each.schema, document, path)
-
-
-def _in_place(schema: Mapping[str, Any]) -> Iterator[Subschema]:
-    return (each for each in subschemas(schema) if each.keyword in IN_PLACE_KEYWORDS)
+def _not_found(reference: str) -> SchemaNotFoundError:
+    return SchemaNotFoundError(
+        f"The schema refers to '{reference}', which it does not contain", details={"reference": reference}
+    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from apcore.errors import SchemaNotFoundError
-from apcore.schema.refs import local_pointer, resolve_pointer
-from apcore.schema.walk import IN_PLACE_KEYWORDS, subschemas
+from apcore.schema.refs import References, in_place
 
 REDACTED_VALUE: Final = "***REDACTED***"
 
@@ -21,20 +21,20 @@ def mask_sensitive(value: Any, document: Mapping[str, Any]) -> Any:
     A mark is ``x-sensitive: true`` or ``format: password``, in the schema itself or in any part of it that may apply:
     behind references, in branches and conditions, in items. Only what changes is copied.
     """
-    return _mask(value, [document], document)
+    return _mask(value, [document], References(document))
 
 
-def _mask(value: Any, schemas: Sequence[Any], document: Mapping[str, Any]) -> Any:
+def _mask(value: Any, schemas: Sequence[Any], references: References) -> Any:
     if value is None or not schemas:
         return value
-    applying = list(_applying(schemas, document))
+    applying = list(_applying(schemas, references))
     if any(_is_marked(schema) for schema in applying):
         return REDACTED_VALUE
     if isinstance(value, dict):
-        masked = {name: _mask(each, _field_schemas(applying, name), document) for name, each in value.items()}
+        masked = {name: _mask(each, _field_schemas(applying, name), references) for name, each in value.items()}
         return value if all(masked[name] is value[name] for name in value) else masked
     if isinstance(value, (list, tuple)):
-        elements = [_mask(each, _element_schemas(applying, index), document) for index, each in enumerate(value)]
+        elements = [_mask(each, _element_schemas(applying, index), references) for index, each in enumerate(value)]
         return value if all(new is old for new, old in zip(elements, value, strict=True)) else elements
     return value
 
@@ -43,28 +43,20 @@ def _is_marked(schema: Mapping[str, Any]) -> bool:
     return schema.get("x-sensitive") is True or schema.get("format") == "password"
 
 
-def _applying(schemas: Sequence[Any], document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _applying(schemas: Sequence[Any], references: References) -> Iterator[Mapping[str, Any]]:
     """The schemas and everything that they say about the same value."""
-    waiting = [schema for schema in schemas if isinstance(schema, Mapping)]
+    waiting = list(schemas)
     seen: set[int] = set()
     while waiting:
         schema = waiting.pop()
-        if id(schema) in seen:
+        if not isinstance(schema, Mapping) or id(schema) in seen:
             continue
         seen.add(id(schema))
         yield schema
-        said_in_place = [each.schema for each in subschemas(schema) if each.keyword in IN_PLACE_KEYWORDS]
-        waiting += [each for each in (*said_in_place, _target(schema, document)) if isinstance(each, Mapping)]
-
-
-def _target(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Any:
-    pointer = local_pointer(schema)
-    if pointer is None:
-        return None
-    try:
-        return resolve_pointer(document, pointer)
-    except SchemaNotFoundError:  # masking is no place to judge the schema
-        return None
+        waiting += in_place(schema)
+        # masking is no place to judge the schema: a reference without target has nothing to add
+        with contextlib.suppress(SchemaNotFoundError):
+            waiting.append(references.target_of(schema))
 
 
 def _field_schemas(applying: Sequence[Mapping[str, Any]], name: str) -> list[Any]:

@@ -18,8 +18,8 @@ from apcore.errors import SchemaNotFoundError, SchemaParseError, SchemaValidatio
 from apcore.schema.canonical import canonical_json, text_hash
 from apcore.schema.formats import FORMATS
 from apcore.schema.preparation import prepare
-from apcore.schema.refs import check_references
-from apcore.schema.violations import describe_violations, pointer_to
+from apcore.schema.refs import References, pointer_to
+from apcore.schema.violations import describe_violations
 
 _CACHED_SCHEMAS: Final = 2048
 
@@ -109,7 +109,7 @@ def _compile(text: str, strict_inputs: bool) -> CompiledSchema:
     document = json.loads(text)
     if not isinstance(document, dict):
         raise SchemaParseError("A schema is an object")
-    check_references(document)
+    References(document).check()
     return CompiledSchema(document, text_hash(text), prepare(document, strict_inputs=strict_inputs))
 
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from jsonschema.exceptions import ValidationError
 
+from apcore.schema.refs import pointer_to
 from apcore.schema.sensitive import REDACTED_VALUE, mask_sensitive
-from apcore.schema.walk import escape
 
 MAX_VIOLATIONS: Final = 1000
 _LONGEST_TEXT: Final = 200
@@ -28,10 +28,13 @@ _MESSAGES: Final[Mapping[str, str]] = {
     "exclusiveMaximum": "must be less than {expected}",
     "exclusiveMinimum": "must be greater than {expected}",
     "format": "must be a valid {expected}",
+    "items": "must not have further elements",
+    "maxContains": "must contain at most {expected} elements of the described kind",
     "maxItems": "must have at most {expected} elements",
     "maxLength": "must have at most {expected} characters",
     "maxProperties": "must have at most {expected} fields",
     "maximum": "must be at most {expected}",
+    "minContains": "must contain at least {expected} elements of the described kind",
     "minItems": "must have at least {expected} elements",
     "minLength": "must have at least {expected} characters",
     "minProperties": "must have at least {expected} fields",
@@ -61,11 +64,6 @@ def describe_violations(
     for violation in islice(_violations(errors, masked), MAX_VIOLATIONS):
         found.setdefault((violation["path"], violation["constraint"]), violation)
     return sorted(found.values(), key=lambda violation: str(violation["path"]))
-
-
-def pointer_to(path: Iterable[object]) -> str:
-    """The JSON Pointer of a path of keys and indexes (RFC 6901)."""
-    return "".join(f"/{escape(token)}" for token in path)
 
 
 def kind_of(value: Any) -> str:

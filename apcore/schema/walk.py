@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 # Keywords whose subschemas describe the same value, not a part of it.
 IN_PLACE_KEYWORDS: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
@@ -27,42 +27,33 @@ _MANY: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _NAMED: Final = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
 
 
-class Subschema(NamedTuple):
-    """A schema inside another one: the keyword it stands under, its JSON Pointer from the outer one, the schema."""
-
-    keyword: str
-    pointer: str
-    schema: Any
-
-
-def subschemas(schema: Mapping[str, Any]) -> Iterator[Subschema]:
-    """The schemas that stand directly inside this one."""
+def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The schemas that stand directly inside this one, with the keyword that each stands under."""
     for keyword, value in schema.items():
         if keyword in _ONE:
-            yield Subschema(keyword, f"/{keyword}", value)
+            yield keyword, value
         elif keyword in _MANY and isinstance(value, list):
-            yield from (Subschema(keyword, f"/{keyword}/{index}", each) for index, each in enumerate(value))
+            yield from ((keyword, each) for each in value)
         elif keyword in _NAMED and isinstance(value, Mapping):
-            yield from (Subschema(keyword, f"/{keyword}/{escape(name)}", each) for name, each in value.items())
+            yield from ((keyword, each) for each in value.values())
 
 
-def with_subschemas(schema: Mapping[str, Any], change: Callable[[Subschema], Any]) -> dict[str, Any]:
-    """A copy of the schema in which every schema directly inside it is replaced by what ``change`` makes of it."""
+def all_schemas(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """The schema and every schema inside it, at any depth; plain True and False are left out."""
+    if isinstance(schema, Mapping):
+        yield schema
+        for _, inner in subschemas(schema):
+            yield from all_schemas(inner)
+
+
+def with_subschemas(schema: Mapping[str, Any], change: Callable[[str, Any], Any]) -> dict[str, Any]:
+    """A copy of the schema in which ``change(keyword, inner)`` takes the place of every schema directly inside it."""
     changed = dict(schema)
     for keyword, value in schema.items():
         if keyword in _ONE:
-            changed[keyword] = change(Subschema(keyword, f"/{keyword}", value))
+            changed[keyword] = change(keyword, value)
         elif keyword in _MANY and isinstance(value, list):
-            changed[keyword] = [
-                change(Subschema(keyword, f"/{keyword}/{index}", each)) for index, each in enumerate(value)
-            ]
+            changed[keyword] = [change(keyword, each) for each in value]
         elif keyword in _NAMED and isinstance(value, Mapping):
-            changed[keyword] = {
-                name: change(Subschema(keyword, f"/{keyword}/{escape(name)}", each)) for name, each in value.items()
-            }
+            changed[keyword] = {name: change(keyword, each) for name, each in value.items()}
     return changed
-
-
-def escape(token: object) -> str:
-    """One part of a JSON Pointer (RFC 6901)."""
-    return str(token).replace("~", "~0").replace("/", "~1")

@@ -1,7 +1,11 @@
 import pytest
 
 from apcore.errors import SchemaCircularRefError, SchemaNotFoundError
-from apcore.schema.refs import check_references, inline_definitions, resolve_pointer
+from apcore.schema.refs import References, inline_definitions, resolve_pointer
+
+
+def check(document):
+    References(document).check()
 
 
 def chain(length):
@@ -11,14 +15,14 @@ def chain(length):
 
 @pytest.mark.req("R-4.11-07")
 def test_32_references_in_a_row_are_the_limit():
-    check_references(chain(32))
+    check(chain(32))
     with pytest.raises(SchemaCircularRefError):
-        check_references(chain(33))
+        check(chain(33))
 
 
 @pytest.mark.req("R-4.11-08")
 def test_using_one_definition_twice_is_no_circle():
-    check_references({"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {"type": "null"}}})
+    check({"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {"type": "null"}}})
 
 
 @pytest.mark.req("R-4.11-10")
@@ -36,7 +40,7 @@ def test_pointers_to_nothing_are_refused(pointer):
 
 
 def test_percent_signs_of_references_are_decoded():
-    check_references({"$ref": "#/$defs/a%20b", "$defs": {"a b": {}}})
+    check({"$ref": "#/$defs/a%20b", "$defs": {"a b": {}}})
 
 
 def test_definitions_are_put_in_place():
@@ -61,3 +65,24 @@ def test_trees_stay_definitions():
         "properties": {"top": {"$ref": "#/$defs/Node"}},
         "$defs": {"Node": {"properties": {"kids": {"items": {"$ref": "#/$defs/Node"}}, "leaf": {"type": "null"}}}},
     }
+
+
+def test_a_missing_anchor_is_refused():
+    with pytest.raises(SchemaNotFoundError, match="#nothing"):
+        check({"$ref": "#nothing"})
+
+
+def test_pointers_of_an_embedded_resource_start_there():
+    inner = {"$id": "https://a.example/b", "$ref": "#/$defs/x", "$defs": {"x": {"type": "null"}}}
+    document = {"$ref": "https://a.example/b", "$defs": {"inner": inner}}
+
+    check(document)
+    assert References(document).target_of(document) is inner
+    assert References(document).target_of(inner) == {"type": "null"}
+
+
+def test_references_out_of_the_document_lead_nowhere_here():
+    document = {"$ref": "https://json-schema.org/draft/2020-12/schema"}
+
+    check(document)
+    assert References(document).target_of(document) is None
