@@ -28,3 +28,5 @@ toggle_changed = Signal()
 """A module was switched on or off. Keywords: toggle."""
 task_finished = Signal()
 """An asynchronous task completed, failed or was cancelled. Keywords: task."""
+outbox_written = Signal()
+"""Mail or tasks of a committed call wait in the outbox. No keywords."""

@@ -1,0 +1,26 @@
+"""What a call does to the project's databases and what it sends, known before it is committed."""
+
+from django_apcore.effects.active import is_governed
+from django_apcore.effects.diff import Difference, FieldDifference, compare_changes
+from django_apcore.effects.errors import (
+    HeldResultError,
+    TransactionEndedError,
+    UngovernedWriteError,
+    UnholdableMessageError,
+)
+from django_apcore.effects.hooks import install
+from django_apcore.effects.run import Governed, governed
+
+__all__ = [
+    "Difference",
+    "FieldDifference",
+    "Governed",
+    "HeldResultError",
+    "TransactionEndedError",
+    "UngovernedWriteError",
+    "UnholdableMessageError",
+    "compare_changes",
+    "governed",
+    "install",
+    "is_governed",
+]

@@ -1,0 +1,43 @@
+"""The governed run of the current context, if there is one. Every hook of this room asks here before it acts."""
+
+from collections import defaultdict
+from collections.abc import Hashable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMessage:
+    """A mail or a task message that waits for the commit. `content` is what an approver sees; `payload` is plain data
+    from which the message can be made again."""
+
+    kind: Literal["mail", "task"]
+    target: str
+    summary: str
+    content: dict[str, Any]
+    payload: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Run:
+    """What the hooks leave behind for the record of one run."""
+
+    open: bool = True
+    held: list[HeldMessage] = field(default_factory=list)
+    generated: defaultdict[tuple[type, str], set[Hashable]] = field(default_factory=lambda: defaultdict(set))
+    """Values that came from random defaults, by model and attribute."""
+
+
+current_run: ContextVar[Run | None] = ContextVar("django_apcore_run", default=None)
+
+
+def active_run() -> Run | None:
+    """The run of this context. A background task that outlives its run is in no run any more."""
+    run = current_run.get()
+    return run if run is not None and run.open else None
+
+
+def is_governed() -> bool:
+    """Whether this code runs inside `governed()`."""
+    return active_run() is not None
