@@ -4,7 +4,7 @@ from apcore.schema.canonical import canonical_json, content_hash
 from apcore.schema.documents import schema_document
 from apcore.schema.infer import FunctionSchema, infer_function
 from apcore.schema.refs import MAX_REF_DEPTH, pointer_to, resolve_pointer
-from apcore.schema.sensitive import REDACTED_VALUE, mask_sensitive
+from apcore.schema.sensitive import REDACTED_VALUE, SensitiveMask, mask_sensitive
 from apcore.schema.validate import CompiledSchema, check_schema, compile_schema
 from apcore.schema.violations import kind_of
 
@@ -13,6 +13,7 @@ __all__ = [
     "REDACTED_VALUE",
     "CompiledSchema",
     "FunctionSchema",
+    "SensitiveMask",
     "canonical_json",
     "check_schema",
     "compile_schema",

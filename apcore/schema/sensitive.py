@@ -15,13 +15,35 @@ REDACTED_VALUE: Final = "***REDACTED***"
 _ELEMENT_KEYWORDS: Final = ("items", "contains", "unevaluatedItems")
 
 
-def mask_sensitive(value: Any, document: Mapping[str, Any]) -> Any:
-    """The value with ``***REDACTED***`` in place of everything that the schema marks; null stays null.
+class SensitiveMask:
+    """Puts ``***REDACTED***`` in place of everything that a schema marks; null stays null.
 
     A mark is ``x-sensitive: true`` or ``format: password``, in the schema itself or in any part of it that may apply:
     behind references, in branches and conditions, in items. Only what changes is copied.
     """
-    return _mask(value, [document], References(document))
+
+    __slots__ = ("_document", "_references")
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+        self._references = References(document) if _mentions_mark(document) else None
+
+    def __call__(self, value: Any) -> Any:
+        if self._references is None:
+            return value
+        return _mask(value, [self._document], self._references)
+
+
+def mask_sensitive(value: Any, document: Mapping[str, Any]) -> Any:
+    """The value as ``SensitiveMask(document)`` leaves it; keep the mask itself where many values share a schema."""
+    return SensitiveMask(document)(value)
+
+
+def _mentions_mark(part: Any) -> bool:
+    """Whether a mark stands anywhere in the document: a reference may lead to a place where no schema is expected."""
+    if isinstance(part, Mapping):
+        return _is_marked(part) or any(_mentions_mark(each) for each in part.values())
+    return isinstance(part, (list, tuple)) and any(_mentions_mark(each) for each in part)
 
 
 def _mask(value: Any, schemas: Sequence[Any], references: References) -> Any:

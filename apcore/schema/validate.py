@@ -19,6 +19,7 @@ from apcore.schema.canonical import canonical_json, text_hash
 from apcore.schema.formats import FORMATS
 from apcore.schema.preparation import prepare
 from apcore.schema.refs import References, pointer_to
+from apcore.schema.sensitive import SensitiveMask
 from apcore.schema.violations import describe_violations
 
 _CACHED_SCHEMAS: Final = 2048
@@ -59,6 +60,11 @@ class CompiledSchema:
             return False
 
     @cached_property
+    def mask(self) -> SensitiveMask:
+        """Called with a value, gives it without what the schema marks as sensitive (§10.6)."""
+        return SensitiveMask(self.document)
+
+    @cached_property
     def _reference(self) -> Validator:
         # the empty registry knows the meta-schemas and fetches nothing
         return _Reference(self._prepared, registry=EMPTY_REGISTRY, format_checker=_format_checker())
@@ -72,7 +78,7 @@ class CompiledSchema:
 
     def _explained(self, value: Any) -> list[dict[str, Any]]:
         try:
-            return describe_violations(self._reference.iter_errors(value), value, self.document)
+            return describe_violations(self._reference.iter_errors(value), self.mask(value))
         except re.error:  # a pattern in the dialect of JSON Schema that Python does not read
             return []
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from jsonschema.exceptions import ValidationError
 
 from apcore.schema.refs import pointer_to
-from apcore.schema.sensitive import REDACTED_VALUE, mask_sensitive
+from apcore.schema.sensitive import REDACTED_VALUE
 
 MAX_VIOLATIONS: Final = 1000
 _LONGEST_TEXT: Final = 200
@@ -52,14 +52,11 @@ _MESSAGES: Final[Mapping[str, str]] = {
 _KINDS: Final = ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number"), (dict, "object"))
 
 
-def describe_violations(
-    errors: Iterable[ValidationError], value: Any, document: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+def describe_violations(errors: Iterable[ValidationError], masked: Any) -> list[dict[str, Any]]:
     """One item per violation, at most 1,000: path and message, and where they help constraint, expected and actual.
 
-    What the schema marks as sensitive appears nowhere in them.
+    ``masked`` is the value without what the schema marks as sensitive: actual values are read from there.
     """
-    masked = mask_sensitive(value, document)
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for violation in islice(_violations(errors, masked), MAX_VIOLATIONS):
         found.setdefault((violation["path"], violation["constraint"]), violation)
@@ -101,7 +98,13 @@ def _errors_of_the_form_meant(error: ValidationError) -> list[ValidationError]:
 
 def _rules_the_form_out(error: ValidationError) -> bool:
     """Another type, or another value of the field that tells the forms apart."""
-    return error.validator == "const" or (not error.path and error.validator in {"type", "enum", None})
+    if error.validator == "const" or _is_refusal_of_everything(error):
+        return True
+    return not error.path and error.validator in {"type", "enum"}
+
+
+def _is_refusal_of_everything(error: ValidationError) -> bool:
+    return error.validator == "not" and not error.validator_value
 
 
 def _missing_fields(error: ValidationError) -> list[str]:
@@ -127,8 +130,7 @@ def _about_field(error: ValidationError, name: str) -> dict[str, Any]:
 
 
 def _about_value(error: ValidationError, masked: Any) -> dict[str, Any]:
-    # a schema of `false` has no keyword to blame
-    constraint = str(error.validator or "false")
+    constraint = str(error.validator)
     violation: dict[str, Any] = {
         "path": pointer_to(error.absolute_path),
         "message": _message(constraint, error),
@@ -143,7 +145,7 @@ def _about_value(error: ValidationError, masked: Any) -> dict[str, Any]:
 
 
 def _message(constraint: str, error: ValidationError) -> str:
-    if error.validator is None or (constraint == "not" and not error.validator_value):
+    if _is_refusal_of_everything(error):
         return "is not allowed"
     if constraint == "type":
         wanted: Any = error.validator_value

@@ -3,7 +3,7 @@ import copy
 import pytest
 from hypothesis import given
 
-from apcore.schema import REDACTED_VALUE, mask_sensitive
+from apcore.schema import REDACTED_VALUE, compile_schema, mask_sensitive
 from tests.apcore.strategies import json_values
 
 MARK = {"x-sensitive": True}
@@ -68,6 +68,13 @@ def test_references_in_a_circle_end():
     }
 
     assert mask_sensitive("x", schema) == R
+
+
+def test_a_compiled_schema_masks_with_its_marks():
+    compiled = compile_schema({"properties": {"p": MARK}}, strict_inputs=True)
+
+    assert compiled.mask({"p": "x", "q": "y"}) == {"p": R, "q": "y"}
+    assert compiled.mask is compiled.mask
 
 
 @given(json_values)

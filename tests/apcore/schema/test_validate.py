@@ -102,7 +102,7 @@ def test_what_fits_is_accepted():
         ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "null"}}}, None, 1, "type"),
         ({"properties": {"a": {}}, "unevaluatedProperties": False}, {"a": 1}, {"b": 1}, "unevaluatedProperties"),
         ({"properties": {"a": False}}, {}, {"a": 1}, "not"),
-        ({"items": {"anyOf": [False]}}, [], [1], "not"),
+        ({"items": {"anyOf": [False]}}, [], [1], "anyOf"),
     ],
 )
 def test_keywords(schema, good, bad, constraint):
