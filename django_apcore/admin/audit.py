@@ -1,0 +1,70 @@
+"""The audit trail, to read and to verify."""
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from django_apcore import services
+from django_apcore.admin.approval_page import url_of_subject
+from django_apcore.admin.bases import ReadOnlyAdmin, json_block
+from django_apcore.admin.presenters.values import visible
+from django_apcore.models import AuditEntry
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnlyAdmin):
+    list_display = ["number", "at", "kind", "actor", "module_id", "about"]
+    list_display_links = ["number", "kind"]
+    list_filter = ["kind", "at", "actor_type"]
+    search_fields = ["subject", "module_id", "actor_id", "trace_id"]
+    show_full_result_count = False
+    fields = [
+        "at", "kind", "actor", "module_id", "about", "trace_id", "what",
+        "partition", "sequence", "previous_hash", "hash",
+    ]  # fmt: skip
+    readonly_fields = ["actor", "about", "what"]
+
+    class Media:
+        css = {"all": ["django_apcore/admin.css"]}
+
+    def get_urls(self) -> list[URLPattern]:
+        verify = path("verify/", self.admin_site.admin_view(self.verify_view), name="django_apcore_auditentry_verify")
+        return [verify, *super().get_urls()]
+
+    def verify_view(self, request: HttpRequest) -> HttpResponse:
+        """Check the whole trail now, and show what was found."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Verify the audit trail"),
+            "opts": self.opts,
+            "media": self.media,
+            "report": services.verify(),
+        }
+        request.current_app = self.admin_site.name
+        return TemplateResponse(request, "admin/django_apcore/auditentry/verify.html", context)
+
+    @admin.display(description=gettext_lazy("entry"), ordering="pk")
+    def number(self, entry: AuditEntry) -> str:
+        return f"#{entry.pk}"
+
+    @admin.display(description=gettext_lazy("actor"), ordering="actor_id")
+    def actor(self, entry: AuditEntry) -> str:
+        return visible(f"{entry.actor_type} {entry.actor_id}".strip())
+
+    @admin.display(description=gettext_lazy("subject"), ordering="subject")
+    def about(self, entry: AuditEntry) -> SafeString | str:
+        if address := url_of_subject(entry.subject):
+            return format_html('<a href="{}">{}</a>', address, entry.subject)
+        return visible(entry.subject)
+
+    @admin.display(description=gettext_lazy("data"))
+    def what(self, entry: AuditEntry) -> SafeString | str:
+        return json_block(entry.data)

@@ -1,0 +1,47 @@
+"""What the pages of the admin share."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.admin import ModelAdmin
+from django.db.models import Model
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from django_apcore.admin.presenters.values import visible
+
+if TYPE_CHECKING:
+    Admin = ModelAdmin[Any]
+else:
+    Admin = ModelAdmin  # Django's class takes no parameter at run time
+
+
+class ReadOnlyAdmin(Admin):
+    """Rows that come into being, change and end elsewhere. Whoever may view them may read them here."""
+
+    actions = None
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+def json_block(value: Any) -> SafeString | str:
+    """JSON for people to read."""
+    if value in (None, {}, []):
+        return "–"
+    return format_html('<pre class="apcore-json">{}</pre>', visible(json.dumps(value, indent=2, ensure_ascii=False)))
+
+
+def status_badge(style: str, sign: str, word: object) -> SafeString:
+    """A status by sign, word and colour."""
+    template = '<span class="apcore-mark is-{}"><span aria-hidden="true">{}</span> {}</span>'
+    return format_html(template, style, sign, word)
