@@ -95,6 +95,7 @@ TEMPLATES = [
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
+STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns of a folder that is not there
 WHITENOISE_USE_FINDERS = True  # static files without collectstatic, so that the demo is one command
 
 LANGUAGE_CODE = "en"

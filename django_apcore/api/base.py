@@ -7,9 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connections, transaction
-from django.http import HttpResponseBase
 from django.utils.cache import add_never_cache_headers
-from django.utils.module_loading import import_string
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import NotAuthenticated
@@ -23,7 +21,7 @@ from apcore.context import Context, TraceParent, new_trace_id, parse_traceparent
 from django_apcore import runtime
 from django_apcore.api.errors import error_response
 from django_apcore.api.parsers import StrictJSONParser
-from django_apcore.conf import get_settings
+from django_apcore.conf import get_settings, imported
 
 
 class ApiView(APIView):
@@ -34,7 +32,7 @@ class ApiView(APIView):
     renderer_classes = [JSONRenderer]
 
     @classmethod
-    def as_view(cls, **initkwargs: Any) -> Callable[..., HttpResponseBase]:
+    def as_view(cls, **initkwargs: Any) -> Any:
         """The view, outside of any transaction per request: an approval request must outlive a refused call."""
         view = super().as_view(**initkwargs)
         for alias in connections:
@@ -42,10 +40,10 @@ class ApiView(APIView):
         return view
 
     def get_authenticators(self) -> list[BaseAuthentication]:
-        return [import_string(path)() for path in get_settings().api_authentication_classes]
+        return [imported(path)() for path in get_settings().api_authentication_classes]
 
     def get_permissions(self) -> list[BasePermission]:
-        return [import_string(path)() for path in get_settings().api_permission_classes]
+        return [imported(path)() for path in get_settings().api_permission_classes]
 
     def get_exception_handler(self) -> Callable[..., Any]:
         return error_response
@@ -89,9 +87,7 @@ class ApiView(APIView):
         except Exception as error:  # noqa: BLE001 - every error has an answer
             return self.handle_exception(error)
 
-    def finalize_response(
-        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
-    ) -> HttpResponseBase:
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         """Add the outgoing `traceparent` (§10.5), and keep business data out of every cache."""
         response = super().finalize_response(request, response, *args, **kwargs)
         ours = self._trace_of_request

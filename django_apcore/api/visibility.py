@@ -5,6 +5,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.db.models import Q, QuerySet
 
+from apcore.acl import caller_is_listed
 from apcore.context import Context, Identity
 from apcore.errors import ModuleNotFoundError
 from apcore.modules import ModuleDefinition
@@ -16,16 +17,18 @@ from django_apcore.permissions import DECIDE, MANAGE_TASKS, VIEW
 def listed_modules(context: Context, *, prefix: str | None = None, tags: list[str]) -> list[ModuleDefinition]:
     """The discoverable modules that the access rules let this caller call, by ID."""
     registry = runtime.get().registry
-    module_ids = registry.list(prefix=prefix, tags=tags)
-    return [registry.get_definition(module_id) for module_id in module_ids if _may_call(module_id, context)]
+    modules = map(registry.get_definition, registry.list(prefix=prefix, tags=tags))
+    return [module for module in modules if _may_call(module, context)]
 
 
 def visible_module(module_id: str, context: Context) -> ModuleDefinition:
     """A module that this caller may call. Any other one is as unknown as one that does not exist (MODULE_NOT_FOUND)."""
     registry = runtime.get().registry
-    if not registry.has(module_id) or not _may_call(module_id, context):
-        raise ModuleNotFoundError(f"Module '{module_id}' is not registered", details={"module_id": module_id})
-    return registry.get_definition(module_id)
+    if registry.has(module_id):
+        module = registry.get_definition(module_id)
+        if _may_call(module, context):
+            return module
+    raise ModuleNotFoundError(f"Module '{module_id}' is not registered", details={"module_id": module_id})
 
 
 def visible_requests(user: Any, identity: Identity | None) -> QuerySet[ApprovalRequest]:
@@ -52,11 +55,13 @@ def _own(user: Any, identity: Identity | None) -> Q:
     return own
 
 
-def _may_call(module_id: str, context: Context) -> bool:
+def _may_call(module: ModuleDefinition, context: Context) -> bool:
     """What the access check of a call would say. Nobody calls here, so the rules are read and no denial is recorded."""
-    acl = runtime.get().acl
+    acl, call = runtime.get().acl, context.child(module.module_id)
+    if module.allowed_callers is not None and not caller_is_listed(module.allowed_callers, call.caller_id, call):
+        return False
     if acl is None:
         return True
-    call, policy = context.child(module_id), acl.policy
+    policy = acl.policy
     first_match = async_to_sync(policy.first_match_async) if policy.has_async_conditions else policy.first_match
-    return first_match(call.caller_id, module_id, call).allowed
+    return first_match(call.caller_id, module.module_id, call).allowed

@@ -45,6 +45,12 @@ def executor() -> Executor:
     return found
 
 
+def with_defaults(module_id: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs as the executor completes them, or as they are where the module is not there any more."""
+    registry = executor().registry
+    return dict(registry.get_definition(module_id).with_defaults(inputs) if registry.has(module_id) else inputs)
+
+
 def caller_context(context: Context) -> dict[str, Any]:
     """The context from which the call of `context` was made, as redacted JSON that `Context.deserialize` reads."""
     data = context.serialize()

@@ -8,6 +8,7 @@ from apcore.approval import ApprovalRequest as ApprovalQuestion
 from apcore.context import Context, Identity
 from django_apcore.exceptions import ApprovalForbidden
 from django_apcore.models import ApprovalRequest
+from django_apcore.services._calls import with_defaults
 from django_apcore.services._requests import conflict, event, find, inputs_match
 from django_apcore.services.audit import append_all
 from django_apcore.services.consume import require_approved
@@ -33,8 +34,12 @@ def present(request_id: UUID | str, question: ApprovalQuestion) -> ApprovalReque
 
 
 def require_sender(request: ApprovalRequest, module_id: str, inputs: Mapping[str, Any], context: Context) -> None:
-    """Like the binding check of `present`, for the inputs as the caller sent them, before any rewriter."""
-    is_sent = inputs_match(request.original_inputs_digest, request.pk, dict(inputs))
+    """Like the binding check of `present`, for the inputs as the caller sent them, before any rewriter.
+
+    Where none changed them the executor has only filled in defaults, and a caller may leave those out again.
+    """
+    sent = [dict(inputs), with_defaults(module_id, inputs)]
+    is_sent = any(inputs_match(request.original_inputs_digest, request.pk, each) for each in sent)
     require_binding(request, module_id, is_sent, context)
 
 

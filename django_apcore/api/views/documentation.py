@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.utils.module_loading import import_string
 from drf_spectacular.renderers import OpenApiJsonRenderer2, OpenApiYamlRenderer
 from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.permissions import BasePermission
@@ -14,16 +13,16 @@ from django_apcore.api.base import ApiView
 from django_apcore.api.errors import RequestError
 from django_apcore.api.links import path_to
 from django_apcore.api.openapi import build_document
-from django_apcore.conf import get_settings
+from django_apcore.conf import get_settings, imported
 
 
 class DocumentationView(ApiView):
     """Base of the views that describe the API: who may read it can be opened up separately."""
 
-    schema = None
+    schema = None  # type: ignore[assignment] # not part of the document
 
     def get_permissions(self) -> list[BasePermission]:
-        return [import_string(path)() for path in get_settings().api_docs_permission_classes]
+        return [imported(path)() for path in get_settings().api_docs_permission_classes]
 
 
 class SchemaView(DocumentationView):
@@ -42,13 +41,14 @@ class DocsView(DocumentationView, SpectacularSwaggerSplitView):
 
     def get(self, request: Request) -> Response:
         self.url = path_to(request, "schema")
-        return super().get(request)
+        response: Response = super().get(request)  # type: ignore[no-untyped-call]
+        return response
 
 
 class UnknownView(ApiView):
     """Every other path below the API: who is not known is asked who they are, others are told that nothing is here."""
 
-    schema = None
+    schema = None  # type: ignore[assignment] # not part of the document
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

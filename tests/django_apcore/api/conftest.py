@@ -1,9 +1,10 @@
 """An API over a handful of real modules: they work on Django's own groups, so that every effect is one of the ORM."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import pytest
+from django.conf import LazySettings
 from django.contrib.auth.models import Group, Permission, User
 from pydantic import Field
 from rest_framework.authtoken.models import Token
@@ -88,6 +89,17 @@ def api_runtime(db: None) -> Iterator[runtime.Runtime]:
     before = runtime.replace(ours)
     yield ours
     runtime.replace(before)
+
+
+@pytest.fixture
+def configure(api_runtime: runtime.Runtime, settings: LazySettings) -> Callable[..., None]:
+    """Change keys of APCORE. That drops the runtime, so ours is put back."""
+
+    def change(**keys: object) -> None:
+        settings.APCORE = {**settings.APCORE, **keys}
+        runtime.replace(api_runtime)
+
+    return change
 
 
 @pytest.fixture

@@ -1,0 +1,82 @@
+"""What a caller finds in the catalogue."""
+
+import pytest
+from rest_framework.test import APIClient
+
+from django_apcore import runtime
+from tests.django_apcore.api.conftest import account, client_of, url
+
+pytestmark = pytest.mark.django_db(databases="__all__")  # a call enrols every database
+
+
+def listed(client: APIClient, query: str = "") -> list[str]:
+    return [module["module_id"] for module in client.get(url(f"modules/{query}")).json()["results"]]
+
+
+def test_the_list_has_what_the_caller_may_call_and_nothing_else(agent: APIClient) -> None:
+    assert listed(agent) == ["groups.add", "groups.delete", "groups.fail", "groups.find"]
+
+
+def test_conditions_of_the_access_rules_count(agent: APIClient) -> None:
+    assert "staff.report" in listed(client_of(account("sven", groups=("staff",))))
+    assert "staff.report" not in listed(agent)
+
+
+def test_the_list_can_be_narrowed(agent: APIClient) -> None:
+    assert listed(agent, "?prefix=groups.f") == ["groups.fail", "groups.find"]
+    assert listed(agent, "?tag=groups&tag=reading") == ["groups.find"]
+    assert listed(agent, "?tag=nothing") == []
+
+
+def test_the_list_comes_in_pages(agent: APIClient) -> None:
+    first = agent.get(url("modules/?page_size=3")).json()
+    assert (first["count"], len(first["results"])) == (4, 3)
+    assert len(agent.get(first["next"]).json()["results"]) == 1
+    assert agent.get(url("modules/?page=99")).json()["code"] == "REQUEST_NOT_FOUND"
+    assert agent.get(url("modules/?page=" + "9" * 5000)).status_code == 404
+
+
+def test_a_module_is_described(agent: APIClient) -> None:
+    module = agent.get(url("modules/groups.delete/")).json()
+    assert module["description"] == "Delete all groups whose name starts like this."
+    assert module["effect"] == "transactional"
+    assert module["requires_approval"] is True
+    assert module["enabled"] is True
+    assert module["annotations"]["destructive"] is True
+    assert module["input_schema"]["properties"]["reference"]["x-sensitive"] is True
+    assert module["output_schema"]["type"] == "object"
+    assert module["url"].endswith("/api/apcore/modules/groups.delete/")
+
+
+def test_a_module_that_is_switched_off_says_so(agent: APIClient) -> None:
+    runtime.get().toggles.set("groups.find", False)
+    assert agent.get(url("modules/groups.find/")).json()["enabled"] is False
+
+
+def test_a_hidden_module_is_there_for_who_knows_its_id(agent: APIClient) -> None:
+    assert agent.get(url("modules/groups.hidden/")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["modules/{}/", "modules/{}/schema/"])
+def test_a_module_that_may_not_be_called_is_as_unknown_as_none(agent: APIClient, path: str) -> None:
+    answers = []
+    for module_id in ("groups.forbidden", "groups.nothing"):
+        response = agent.get(url(path.format(module_id)))
+        error = response.json()
+        error.pop("timestamp"), error.pop("trace_id")
+        answers.append((response.status_code, repr(error).replace(module_id, "?")))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 404
+    assert "MODULE_NOT_FOUND" in answers[0][1]
+
+
+@pytest.mark.parametrize("module_id", ["..", "A", "x" * 300, "groups.find%00", "groups.%F0%9F", "a b", "%2e%2e"])
+def test_ids_that_cannot_be_are_unknown_too(agent: APIClient, module_id: str) -> None:
+    assert agent.get(url(f"modules/{module_id}/")).status_code == 404
+
+
+def test_the_schemas_are_exported_by_profile(agent: APIClient) -> None:
+    exported = agent.get(url("modules/groups.find/schema/")).json()
+    assert exported["input_schema"]["properties"]["name"]["type"] == "string"
+    refused = agent.get(url("modules/groups.find/schema/?profile=nonsense"))
+    assert (refused.status_code, refused.json()["code"]) == (400, "GENERAL_INVALID_INPUT")
