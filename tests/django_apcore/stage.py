@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, Permission, User
 
-from apcore import Context, Identity, ModuleAnnotations, module
+from apcore import Change, Context, Identity, ModuleAnnotations, Plan, PlannedModule, module
 from apcore.errors import ApprovalPendingError
 from django_apcore.context import identity_for
 from django_apcore.models import ApprovalRequest
@@ -18,6 +18,21 @@ GATED = ModuleAnnotations(requires_approval=True)
 def create_group(name: str) -> int:
     """Create a group."""
     return Group.objects.create(name=name).pk
+
+
+class PlanGroup(PlannedModule):
+    """Create a group by a plan, whose effect is complete wherever it is asked for."""
+
+    description = "Create a group by a plan."
+    annotations = GATED
+    input_schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    output_schema = {"type": "object"}
+
+    def plan(self, inputs: dict[str, Any], context: Context) -> Plan:
+        return Plan(changes=(Change("insert", f"auth.Group:{inputs['name']}", "Add a group"),), data=inputs["name"])
+
+    def apply(self, plan: Plan, context: Context) -> dict[str, Any]:
+        return {"id": Group.objects.create(name=plan.data).pk}
 
 
 @module(id="test.groups.delete", annotations=GATED, effect="transactional")
@@ -55,7 +70,8 @@ def echo(text: str) -> str:
     return text
 
 
-MODULES = (create_group, delete_groups, fail_if_told, charge, irreversible, echo)
+FUNCTIONS = (create_group, delete_groups, fail_if_told, charge, irreversible, echo)
+MODULES = {"test.groups.plan": PlanGroup, **{each.id: each for each in FUNCTIONS}}
 
 
 def make_user(name: str, *, decides: bool = False, **fields: Any) -> User:

@@ -39,7 +39,8 @@ def other_approver(db: None) -> User:
 
 @pytest.fixture
 def pending(runtime: Runtime, requester: User) -> ApprovalRequest:
-    return ask(runtime, requester, "test.groups.create", name="new")
+    """A request with a planned effect, which is complete also inside the transaction of a test."""
+    return ask(runtime, requester, "test.groups.plan", name="new")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db import transaction
 from django.utils import timezone
 
 from django_apcore import services
@@ -45,41 +46,40 @@ def test_the_decision_is_stored_and_audited(pending: ApprovalRequest, approver: 
 
 
 @pytest.mark.req("R-7.9-02")
-def test_it_is_announced_after_the_commit(
-    pending: ApprovalRequest, approver: User, django_capture_on_commit_callbacks: Any, signals: Any, queue: Any
-) -> None:
-    with signals(approval_decided) as heard, django_capture_on_commit_callbacks(execute=True):
+@pytest.mark.django_db(transaction=True, databases=["default", "other"])
+def test_it_is_announced_after_the_commit(pending: ApprovalRequest, approver: User, signals: Any, queue: Any) -> None:
+    with signals(approval_decided) as heard, transaction.atomic():
         approve(pending, approver)
         assert heard == []
     assert heard[0]["decision"].verdict == "approve"
 
 
+@pytest.mark.django_db(transaction=True, databases=["default", "other"])
 def test_a_worker_is_asked_to_execute_with_nothing_but_the_id(
-    pending: ApprovalRequest, approver: User, django_capture_on_commit_callbacks: Any, queue: Callable[[], list[Any]]
+    pending: ApprovalRequest, approver: User, queue: Callable[[], list[Any]]
 ) -> None:
-    with django_capture_on_commit_callbacks(execute=True):
-        approve(pending, approver)
+    approve(pending, approver)
     [message] = queue()
     assert message.headers["task"] == "apcore.execute_approved"
     assert message.payload[0] == [str(pending.pk)]
     assert message.payload[1] == {}
 
 
+@pytest.mark.django_db(transaction=True, databases=["default", "other"])
 def test_the_policy_may_leave_the_execution_to_the_caller(
-    runtime: Runtime, requester: User, approver: User, django_capture_on_commit_callbacks: Any, queue: Any
+    runtime: Runtime, requester: User, approver: User, queue: Any
 ) -> None:
     ApprovalPolicy.objects.create(name="later", execute_on_approval=False)
-    request = ask(runtime, requester, "test.groups.create", name="new")
-    with django_capture_on_commit_callbacks(execute=True):
-        approve(request, approver)
+    request = ask(runtime, requester, "test.groups.plan", name="new")
+    approve(request, approver)
     assert queue() == []
 
 
+@pytest.mark.django_db(transaction=True, databases=["default", "other"])
 def test_a_broker_that_is_away_does_not_undo_the_approval(
-    pending: ApprovalRequest, approver: User, django_capture_on_commit_callbacks: Any, broken_broker: None
+    pending: ApprovalRequest, approver: User, broken_broker: None
 ) -> None:
-    with django_capture_on_commit_callbacks(execute=True):
-        approve(pending, approver)
+    approve(pending, approver)
     pending.refresh_from_db()
     assert pending.status == ApprovalRequest.Status.APPROVED
 
@@ -94,7 +94,7 @@ def test_another_effect_than_the_one_that_was_seen_is_not_approved(pending: Appr
 
 def test_nobody_approves_their_own_request_not_even_a_superuser(runtime: Runtime) -> None:
     boss = make_user("boss", is_superuser=True, is_staff=True)
-    request = ask(runtime, boss, "test.groups.create", name="new")
+    request = ask(runtime, boss, "test.groups.plan", name="new")
     assert refused(request, boss) == "own_request"
 
 

@@ -25,6 +25,11 @@ Status = ApprovalRequest.Status
 
 
 @pytest.fixture
+def pending(runtime: Runtime, requester: User) -> ApprovalRequest:
+    return ask(runtime, requester, "test.groups.create", name="new")
+
+
+@pytest.fixture
 def approved(pending: ApprovalRequest, approver: User, queue: Any) -> ApprovalRequest:
     return services.approve(pending.pk, actor=approver, seen_digest=pending.effect_digest)
 

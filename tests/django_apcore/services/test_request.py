@@ -1,6 +1,7 @@
 """Opening a request: what is stored, what is hidden, what is refused."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -104,10 +105,9 @@ def test_without_a_policy_the_setting_counts(runtime: Runtime, requester: User) 
     assert timedelta(hours=23) < request.expires_at - timezone.now() <= timedelta(hours=24)
 
 
-def test_it_is_audited_and_announced(
-    runtime: Runtime, requester: User, django_capture_on_commit_callbacks, signals
-) -> None:
-    with signals(approval_requested) as heard, django_capture_on_commit_callbacks(execute=True):
+@pytest.mark.django_db(transaction=True, databases=["default", "other"])
+def test_it_is_audited_and_announced(runtime: Runtime, requester: User, signals: Any) -> None:
+    with signals(approval_requested) as heard:
         request = ask(runtime, requester, "test.groups.create", name="new")
     assert [news["request"].pk for news in heard] == [request.pk]
     entry = AuditEntry.objects.get(subject=f"approval:{request.pk}")

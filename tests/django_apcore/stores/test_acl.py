@@ -1,9 +1,9 @@
 """The access list of the database as the executor sees it."""
 
-import asyncio
 from collections.abc import Iterator
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.test import override_settings
 
 from apcore import Identity
@@ -100,9 +100,9 @@ def test_asynchronous_callers_get_fresh_rules_too(runtime: Runtime) -> None:
         return await runtime.executor.call_async("test.plain.echo", {"text": "a"})
 
     with pytest.raises(ACLDeniedError):
-        asyncio.run(call())
+        async_to_sync(call)()
     services.save_rule(ACLRule(**ALLOW), actor=None)
-    assert asyncio.run(call()) == {"result": "a"}
+    assert async_to_sync(call)() == {"result": "a"}
 
 
 def test_conditions_see_the_identity(runtime: Runtime) -> None:

@@ -1,9 +1,9 @@
 """The toggles of the database as the executor sees them."""
 
-import asyncio
 from collections.abc import Iterator
 
 import pytest
+from asgiref.sync import async_to_sync
 
 from apcore.errors import ModuleDisabledError
 from django_apcore import services
@@ -38,4 +38,4 @@ def test_setting_one_writes_to_the_database(runtime: Runtime) -> None:
 def test_asynchronous_callers_get_fresh_toggles_too(runtime: Runtime) -> None:
     services.toggle("test.plain.echo", enabled=False, actor=None)
     with pytest.raises(ModuleDisabledError):
-        asyncio.run(runtime.executor.call_async("test.plain.echo", {"text": "a"}))
+        async_to_sync(runtime.executor.call_async)("test.plain.echo", {"text": "a"})
