@@ -14,7 +14,7 @@ PYTEST := $(BIN)/python -m pytest -q
 # The tests that touch a database: they run once more on PostgreSQL. The others would only repeat themselves there.
 DATABASE_TESTS := tests/django_apcore tests/project
 
-.PHONY: help env demo test test-all test-sqlite test-postgresql lint format docs bench matrix constraints clean
+.PHONY: help env demo test test-all json-schema-suite test-sqlite test-postgresql lint format docs bench matrix constraints clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '%-20s %s\n' "$$name" "$$text"; done
@@ -39,7 +39,10 @@ test: test-sqlite ## every test that this machine can run
 	else echo "PostgreSQL is not there: its suite is left out"; fi
 
 test-all: export APCORE_REQUIRE_SERVICES = 1
-test-all: test-sqlite test-postgresql ## every test; a missing service is a failure
+test-all: json-schema-suite test-sqlite test-postgresql ## every test; a missing service is a failure
+
+json-schema-suite: env
+	@$(BIN)/python tools/json_schema_suite.py
 
 test-sqlite: env
 	$(PYTEST)

@@ -8,7 +8,7 @@ import pytest
 
 from tests import services
 
-SERVICES = ("postgresql", "redis", "rabbitmq", "chromium")
+SERVICES = ("postgresql", "redis", "rabbitmq", "chromium", "json-schema-suite")
 
 _available = cache(services.is_available)
 

@@ -1,4 +1,4 @@
-"""Which services this machine has, for tests that need a real one.
+"""Which services this machine has, for tests that need a real one; what has to be fetched counts as one.
 
 `python -m tests.services postgresql` answers by its exit status.
 """
@@ -8,6 +8,8 @@ import shutil
 import socket
 import sys
 from urllib.parse import urlsplit
+
+from tools import json_schema_suite
 
 POSTGRESQL_URL = os.environ.get("APCORE_TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
 REDIS_URL = os.environ.get("APCORE_TEST_REDIS_URL", "redis://127.0.0.1:6379/15")
@@ -26,6 +28,8 @@ def chromium() -> str | None:
 def is_available(service: str) -> bool:
     if service == "chromium":
         return chromium() is not None
+    if service == "json-schema-suite":
+        return json_schema_suite.archive().exists()
     parts = urlsplit(_URLS[service])
     try:
         with socket.create_connection((parts.hostname, parts.port or _DEFAULT_PORTS[service]), timeout=2):

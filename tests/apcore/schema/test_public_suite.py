@@ -1,8 +1,6 @@
 """Both validators against the public test suite of JSON Schema, Draft 2020-12, and against each other."""
 
-import gzip
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,9 +9,10 @@ from hypothesis import strategies as st
 from apcore.errors import SchemaNotFoundError
 from apcore.schema import compile_schema
 from tests.apcore.strategies import json_values
+from tests.conftest import need
+from tools.json_schema_suite import required_cases
 
-FIXTURE = Path(__file__).parents[3] / "fixtures" / "json-schema-test-suite.json.gz"
-SUITE = json.loads(gzip.decompress(FIXTURE.read_bytes()))["files"]
+SUITE = required_cases()
 
 # What differs on purpose, by file and a part of the description.
 DIFFERENCES = {
@@ -25,6 +24,11 @@ NEEDS_THE_NETWORK = "http://localhost:1234/"
 
 def differs(file, description):
     return file in DIFFERENCES and DIFFERENCES[file] in description
+
+
+def test_the_suite_is_there():
+    need("json-schema-suite")
+    assert len(SUITE) > 40
 
 
 @pytest.mark.req("R-4.2-01", "R-4.2-02", "R-4.10-01", "R-12.3-01")
