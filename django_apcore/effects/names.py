@@ -45,7 +45,7 @@ def name_rows(nodes: Sequence[Node]) -> dict[RowId, str]:
     position = {node: place for place, node in enumerate(_ordered(linked))}
     numbers: defaultdict[str, int] = defaultdict(int)
     names = {}
-    for node in sorted(makers.values(), key=lambda node: (node.label, node.content, position.get(node, 0))):
+    for node in sorted(makers.values(), key=lambda node: (node.label, node.content, position.get(node, -1))):
         numbers[node.label] += 1
         names[node.row] = f"new:{node.label}#{numbers[node.label]}"
     return names

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Literal
 
 from django.apps import apps
@@ -28,10 +29,10 @@ def snapshot() -> Snapshot:
 
 
 def values() -> Snapshot:
-    """The same rows, but with the values that the ORM makes of them, by the names of the fields."""
+    """The rows that tests write, but with the values that the ORM makes of them, by the names of the fields."""
     found: Snapshot = {}
     for alias in connections:
-        for model in apps.get_models(include_auto_created=True):
+        for model in chain.from_iterable(apps.get_app_config(each).get_models(True) for each in ("matrix", "auth")):
             names = [field.name for field in model._meta.local_concrete_fields]
             keys = [field.name for field in model._meta.pk_fields]
             if not model._meta.proxy:
