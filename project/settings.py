@@ -172,7 +172,15 @@ SPECTACULAR_SETTINGS = {
 
 # -- governance -------------------------------------------------------------------------------------------------------
 
-APCORE: dict[str, object] = {}
+APCORE: dict[str, object] = {
+    # Shown to nobody, and not kept in clear when a preview is stored: an approver has to know whom a request is about,
+    # not where they live.
+    "SENSITIVE_FIELDS": [
+        "auth.User.password",
+        *(f"store.Customer.{name}" for name in ("phone", "fax", "address", "postal_code")),
+        *(f"store.Invoice.billing_{name}" for name in ("address", "postal_code")),
+    ],
+}
 
 # -- store -------------------------------------------------------------------------------------------------------------
 

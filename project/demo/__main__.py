@@ -12,7 +12,7 @@ from project.demo.chapters import Access, Erasure, Outside, Playlists, Reports, 
 from project.demo.evidence import Evidence
 from project.demo.options import Options, read_options
 from project.demo.processes import StartError, Supervisor, manage
-from project.demo.stage import set_the_stage
+from project.demo.stage import set_the_stage, show_accounts
 from project.demo.story import Story
 from project.demo.workspace import REPORT, Workspace, open_workspace, shown
 from project.demo.world import World
@@ -78,6 +78,7 @@ def verify_audit(world: World, workspace: Workspace) -> None:
 def leave_one_pending(world: World) -> None:
     pending = world.ask("store.playlists.merge", {"source_id": 8, "target_id": 1})
     world.story.figures["left_pending"] = {"approval_id": pending.approval_id, "url": world.base_url + pending.page}
+    world.show(pending)
     world.check(True, f"It would change {pending.preview['total']} rows, and waits to be read")
 
 
@@ -92,12 +93,10 @@ def serve(story: Story, world: World) -> None:
     """Keep everything running until the reader has seen enough."""
     story.headline("Your turn")
     left = story.figures.get("left_pending", {}).get("url")
-    people = ", ".join(f"{name} / {world.accounts[name]['password']}" for name in ("approver", "admin", "viewer"))
-    story.say(f"Log in as one of: {people}")
+    show_accounts(story, world.base_url, world.accounts)
     if left:
         story.say("A request waits for you to read, and to approve or reject:")
         story.console.print(f"  {left}", style="bold cyan", soft_wrap=True)
-    story.say(f"The agent's token for the API at {world.base_url}/api/apcore/: {world.accounts['agent']['token']}")
     story.say("Ctrl-C ends the web server and the worker.")
     try:
         while True:

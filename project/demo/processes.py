@@ -54,19 +54,19 @@ class Child:
     def running(self) -> bool:
         return self.process is not None and self.process.poll() is None
 
-    def signal(self, number: int) -> None:
-        """To the whole group: a worker that was killed leaves pool processes behind."""
+    def ask_to_end(self) -> None:
         if self.process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, number)
+            self.process.terminate()
 
-    def stop(self, seconds: float) -> None:
+    def end(self, seconds: float = 0) -> None:
+        """Wait that long, then kill the whole group: a worker that was killed leaves pool processes behind."""
+        if self.process is None:
+            return
         with suppress(subprocess.TimeoutExpired):
-            if self.process is not None:
-                self.process.wait(seconds)
-        self.signal(signal.SIGKILL)
-        if self.process is not None:
-            self.process.wait()
+            self.process.wait(seconds)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
 
 @dataclass(slots=True)
@@ -102,7 +102,7 @@ class Supervisor:
 
     def _revive(self, child: Child) -> None:
         child.restarts += 1
-        child.signal(signal.SIGKILL)
+        child.end()
         if child.restarts > RESTARTS:
             self.say(f"The {child.name} died {child.restarts} times and stays down. See {shown(child.log)}.")
             return
@@ -114,10 +114,10 @@ class Supervisor:
         if self._watcher is not None:
             self._watcher.join()
         for child in self.children:
-            child.signal(signal.SIGTERM)
+            child.ask_to_end()
         deadline = time.monotonic() + GRACE_SECONDS
         for child in self.children:
-            child.stop(max(0.0, deadline - time.monotonic()))
+            child.end(max(0.0, deadline - time.monotonic()))
 
 
 def web_server(workspace: Workspace, port: int) -> Child:

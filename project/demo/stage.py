@@ -26,9 +26,15 @@ def set_the_stage(story: Story, workspace: Workspace, supervisor: Supervisor, po
         story.warn(notice)
     accounts = fill_database(story, workspace)
     base_url = start_processes(story, workspace, supervisor, port)
-    rows = [[name, who["role"], who["password"] or "-", who["token"] or "-"] for name, who in accounts.items()]
-    story.table(f"Accounts for {base_url}/admin/", ["user", "who", "password", "token"], rows)
+    show_accounts(story, base_url, accounts)
     return Stage(base_url, accounts)
+
+
+def show_accounts(story: Story, base_url: str, accounts: Accounts) -> None:
+    people = [[name, who["password"], who["role"]] for name, who in accounts.items() if who["password"]]
+    story.table(f"People, at {base_url}/admin/", ["user", "password", ""], people)
+    tokens = [[name, who["token"]] for name, who in accounts.items() if who["token"]]
+    story.table(f"Tokens, for {base_url}/api/apcore/", ["user", "token"], tokens)
 
 
 def fill_database(story: Story, workspace: Workspace) -> Accounts:

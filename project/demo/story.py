@@ -2,15 +2,18 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+SIGNS = {"insert": ("+", "green"), "update": ("~", "yellow"), "delete": ("-", "red")}
 
 
 class BrokenPromiseError(Exception):
@@ -40,7 +43,7 @@ class Story:
 
     def headline(self, text: str) -> None:
         self.console.print()
-        self.console.rule(Text(text, style="bold"), align="left", style="dim")
+        self.console.print(Text(text, style="bold underline"))
 
     def say(self, text: str) -> None:
         self.console.print(Text(f"  {text}", style="dim"))
@@ -48,10 +51,19 @@ class Story:
     def warn(self, text: str) -> None:
         self.console.print(Text(f"  ! {text}", style="yellow"))
 
+    def show_changes(self, changes: Sequence[Mapping[str, Any]], total: int) -> None:
+        """Some changes of a preview, marked by sign and colour."""
+        for change in changes:
+            sign, style = SIGNS.get(change["action"], ("»", "cyan"))
+            line = Text(f"      {sign} {change['summary']}", style=style)
+            self.console.print(line, overflow="ellipsis", no_wrap=True)
+        if total > len(changes):
+            self.say(f"    … and {total - len(changes)} more")
+
     def table(self, title: str, columns: list[str], rows: list[list[str]]) -> None:
-        table = Table(title=title, title_justify="left", title_style="bold")
+        table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
         for column in columns:
-            table.add_column(column, overflow="fold")
+            table.add_column(column, no_wrap=True)
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         self.console.print(table)

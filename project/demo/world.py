@@ -73,6 +73,14 @@ class World:
         self.check(waits, f"{module_id}: 202, it waits for a person", answer)
         return Pending(answer.body["approval_id"], answer.body["preview"])
 
+    def show(self, pending: Pending) -> None:
+        """A few changes of each kind, for the reader."""
+        per_kind: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+        for change in pending.preview["changes"]:
+            per_kind.setdefault((change.get("x-kind", ""), change["action"]), []).append(change)
+        shown = [change for changes in per_kind.values() for change in changes[:2]]
+        self.story.show_changes(shown, pending.preview["total"])
+
     def request(self, approval_id: str) -> dict[str, Any]:
         """The request as its requester sees it."""
         answer = self.agent.get(f"approvals/{approval_id}/")

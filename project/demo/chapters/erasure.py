@@ -24,13 +24,12 @@ class Erasure:
         preview = self.pending.preview
         measured = preview["provenance"] == "measured" and preview["complete"]
         world.check(measured, "The preview is a measurement: the operation ran, and was rolled back", preview)
-        for kind, number in preview["counts"].items():
-            world.story.say(f"{number:7}  {kind}")
+        world.show(self.pending)
         untouched = world.evidence.rows_changed_since(before)
         world.check(untouched == {}, "The database has not changed by a single row", untouched)
 
     def sign(self, world: World) -> None:
-        """An approver reads the diff in the admin and approves; a worker executes exactly that"""
+        """An approver reads the diff and approves; a worker executes exactly that"""
         page = world.approver.open(self.pending.page)
         measured = "Measured" in page.text and "not measured" not in page.text
         world.check(measured, "The page says that the effect was measured", page.text[:600])
@@ -60,11 +59,11 @@ class Erasure:
         world.check(changed == predicted, f"The database counts the same {sum(changed.values())} rows", changed)
 
     def collect(self, world: World) -> None:
-        """The service comes back for the result, once; its token is good for nothing else"""
+        """The service collects the result, once; its token is good for nothing else"""
         token = self.pending.approval_id
         other = world.agent.call(ERASE, {"customer_id": CUSTOMER + 1}, approval=token)
         world.check(other.status in {403, 409}, f"The token with another customer: {other.status}, refused", other)
         result = world.agent.call(ERASE, {"customer_id": CUSTOMER}, approval=token)
-        world.check(result.status == 200, f"The token with its own call: 200, {result.body}", result)
+        world.check(result.status == 200, f"The token with its own call: 200, {result.body.get('result')}", result)
         again = world.agent.call(ERASE, {"customer_id": CUSTOMER}, approval=token)
         world.check(again.status == 409, "The token a second time: 409, it is used up", again)

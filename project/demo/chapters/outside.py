@@ -19,6 +19,7 @@ class Outside:
         pending = world.ask("store.customers.notify", inputs)
         sends = [change["target"] for change in pending.preview["changes"] if change["action"] == "send"]
         world.check(len(sends) == customers, f"The preview lists {customers} mails, recipient by recipient", sends)
+        world.show(pending)
         world.check(world.evidence.mails() == [], "None of them was sent")
         world.approve(pending, "Text is approved by marketing")
         world.executed(pending)

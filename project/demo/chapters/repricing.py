@@ -22,6 +22,7 @@ class Repricing:
         self.pending = world.ask(REPRICE, {"genre": "Rock", "percent": 10})
         counted = self.pending.rows_by_table
         world.check(counted == {"store_track:update": tracks}, f"The preview has all {tracks} tracks", counted)
+        world.show(self.pending)
         self.stale_page = world.approver.open(self.pending.page)
 
     def drift(self, world: World) -> None:

@@ -39,7 +39,6 @@ class Repricing:
     id="store.catalogue.search",
     tags=["catalogue"],
     annotations=ModuleAnnotations(readonly=True, idempotent=True, open_world=False),
-    effect="transactional",
 )
 def search(
     query: Annotated[str, Field(min_length=1, max_length=100, description="Part of a track, album or artist name")],

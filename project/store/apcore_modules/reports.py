@@ -22,7 +22,6 @@ class RevenueReport:
     id="store.reports.revenue",
     tags=["reports"],
     annotations=ModuleAnnotations(readonly=True, idempotent=True, open_world=False),
-    effect="transactional",
 )
 def revenue(
     context: Context,
