@@ -99,7 +99,7 @@ def table(report: Report) -> Iterator[str]:
         yield f"{area:20} {covered:8} {total:6}"
     yield f"{'all areas':20} {len(report.covered):8} {len(report.covered) + len(report.missing):6}"
     for requirement, places in sorted(report.unknown.items()):
-        yield f"unknown requirement {requirement}, claimed in {', '.join(places)}"
+        yield f"unknown requirement {requirement}, claimed by {', '.join(places)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
