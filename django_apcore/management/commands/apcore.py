@@ -1,0 +1,54 @@
+"""`manage.py apcore`: what the admin and the REST endpoints do, for terminals and scripts."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apcore.errors import ModuleError
+from django_apcore.management.subcommands import SUBCOMMANDS, Answer, Subcommand
+
+
+class Command(BaseCommand):
+    """Looks for the sub-command, runs it, and prints what it answers as text or as JSON."""
+
+    help = "Governed modules: list, describe, call, approve, and verify the audit trail."
+    requires_system_checks = "__all__"
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """One sub-parser for each sub-command; those of a group get another level."""
+        levels = parser.add_subparsers(dest="subcommand", required=True, metavar="COMMAND")
+        groups: dict[str, Any] = {}
+        for subcommand in SUBCOMMANDS:
+            group, _, name = subcommand.name.rpartition(" ")
+            if group and group not in groups:
+                nested = levels.add_parser(group, help=subcommand.group_help)
+                groups[group] = nested.add_subparsers(dest="action", required=True, metavar="ACTION")
+            _add(groups.get(group, levels), name, subcommand)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the sub-command. The exit status is the answer's, or 1 for an error."""
+        subcommand: Subcommand = options["run"]
+        try:
+            answer = subcommand.run(options)
+        except ModuleError as error:
+            if options["json"]:
+                answer = Answer(error.to_dict(), [], status=1)
+            else:
+                raise CommandError(f"{error.message} [{error.code}]") from None
+        self.stdout.write(_as_json(answer.data) if options["json"] else "\n".join(answer.lines))
+        if answer.status:
+            sys.exit(answer.status)
+
+
+def _add(level: Any, name: str, subcommand: Subcommand) -> None:
+    parser: ArgumentParser = level.add_parser(name, help=subcommand.help, description=subcommand.help)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=subcommand)
+    subcommand.add_arguments(parser)
+
+
+def _as_json(data: Any) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False, default=str)

@@ -1,0 +1,15 @@
+"""The sub-commands of `manage.py apcore`, one file for each group."""
+
+from django_apcore.management.subcommands import access, approvals, audit, calls, modules, tasks
+from django_apcore.management.subcommands.base import Answer, Subcommand
+
+SUBCOMMANDS: tuple[Subcommand, ...] = (
+    *modules.SUBCOMMANDS,
+    *calls.SUBCOMMANDS,
+    *approvals.SUBCOMMANDS,
+    *access.SUBCOMMANDS,
+    *tasks.SUBCOMMANDS,
+    *audit.SUBCOMMANDS,
+)
+
+__all__ = ["SUBCOMMANDS", "Answer", "Subcommand"]

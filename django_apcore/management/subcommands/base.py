@@ -1,0 +1,110 @@
+"""What a sub-command is, and how it reads its arguments and lays out its answer."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.core.management.base import CommandError
+
+from apcore.context import Context
+from django_apcore.context import identity_for
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a sub-command found: as data for `--json`, as lines for people, and the exit status."""
+
+    data: Any
+    lines: Sequence[str]
+    status: int = 0
+
+
+def _nothing(parser: ArgumentParser) -> None:
+    """Most sub-commands of a list take no arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subcommand:
+    """One sub-command. A name of two words is an action of a group: `approvals list`."""
+
+    name: str
+    help: str
+    run: Callable[[Options], Answer]
+    add_arguments: Callable[[ArgumentParser], None] = field(default=_nothing)
+    group_help: str = ""
+
+
+def add_user(parser: ArgumentParser, *, required: bool = False) -> None:
+    """`--as USERNAME`: on whose behalf."""
+    parser.add_argument("--as", dest="username", metavar="USERNAME", required=required, help="on behalf of this user")
+
+
+def add_inputs(parser: ArgumentParser) -> None:
+    """`--inputs JSON`, `--inputs @FILE` or `--inputs -`."""
+    parser.add_argument(
+        "--inputs", default="{}", metavar="JSON", help="a JSON object, @FILE to read one, or - for standard input"
+    )
+
+
+def user_of(options: Options) -> User | None:
+    """The user of `--as`. Raises CommandError for an unknown one."""
+    username = options["username"]
+    if username is None:
+        return None
+    users = get_user_model()
+    try:
+        return users.objects.get_by_natural_key(username)
+    except users.DoesNotExist:
+        raise CommandError(f"There is no user {username!r}.") from None
+
+
+def actor_of(options: Options) -> User:
+    """The user of a required `--as`."""
+    user = user_of(options)
+    assert user is not None
+    return user
+
+
+def context_of(options: Options) -> Context:
+    """A top-level context for the user of `--as`; without one the caller is anonymous."""
+    user = user_of(options)
+    return Context.create(identity=identity_for(user, via="command") if user else None)
+
+
+def inputs_of(options: Options) -> dict[str, Any]:
+    """The inputs. Raises CommandError for what is no JSON object."""
+    given: str = options["inputs"]
+    try:
+        if given == "-":
+            given = sys.stdin.read()
+        elif given.startswith("@"):
+            given = Path(given[1:]).read_text(encoding="utf-8")
+        inputs = json.loads(given)
+    except (OSError, ValueError) as error:
+        raise CommandError(f"--inputs cannot be read: {error}") from None
+    if not isinstance(inputs, dict):
+        raise CommandError("--inputs must be a JSON object.")
+    return inputs
+
+
+def table(rows: Sequence[Sequence[object]], *headings: str) -> list[str]:
+    """Rows as aligned text, under headings; a line that says so where there are none."""
+    if not rows:
+        return ["(none)"]
+    cells = [list(headings), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+def fields(values: Mapping[str, object]) -> list[str]:
+    """Names and values as aligned text."""
+    width = max(map(len, values), default=0)
+    return [f"{name.ljust(width)}  {value}" for name, value in values.items()]
