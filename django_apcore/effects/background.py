@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NoReturn
 
 from celery import Celery, Task, current_app
-from celery.canvas import Signature, _chain, _chord, group, maybe_signature
+from celery.canvas import Signature, _chain, chord, group, signature
 from kombu.exceptions import EncodeError
 from kombu.utils import json
 
@@ -22,7 +22,7 @@ _PLUMBING: Final = frozenset(
 
 
 class HeldResult:
-    """Stands for the result of a task that is sent after the commit. It has the id that the task will have, and no more.
+    """Stands for the result of a task that is sent after the commit. All it has is the id that the task will have.
 
     Raises HeldResultError from everything that would have to ask the worker.
     """
@@ -63,14 +63,15 @@ def hold_tasks() -> None:
     """Have everything that sends a Celery task hold it while a run is active. Idempotent."""
     _gate(Task, "apply_async", _hold_task)
     _gate(Celery, "send_task", _hold_named)
-    for composite in (Signature, _chain, group, _chord):
+    for composite in (Signature, _chain, group, chord):
         _gate(composite, "apply_async", _hold_signature)
 
 
 def send_task_again(payload: dict[str, Any]) -> None:
     """Send a held task. Raises what the broker raises."""
     call = json.loads(payload["call"])
-    maybe_signature(call["signature"], app=current_app).apply_async(call["args"], call["kwargs"], **call["options"])
+    task = signature(call["signature"], app=current_app)
+    task.apply_async(call["args"], call["kwargs"], **call["options"])
 
 
 def sends_task(callback: Callable[..., Any]) -> bool:

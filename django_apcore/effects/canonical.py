@@ -5,7 +5,7 @@ Objects with a single key that starts with `$` are ours: `$known_after_apply`, `
 the other.
 """
 
-import datetime
+import datetime as dt
 import hashlib
 import math
 import uuid
@@ -30,8 +30,8 @@ class UncanonicalError(TypeError):
     """There is no canonical form for values of this type."""
 
 
-def canonical_value(value: Any) -> Any:
-    """A Python value as JSON. Equal meaning gives equal JSON; raises UncanonicalError for types nobody has thought of."""
+def canonical_value(value: Any) -> Any:  # noqa: C901 - one line per type
+    """A Python value as JSON; equal meaning gives equal JSON. Raises UncanonicalError for types that are not known."""
     match value:
         case None | bool():
             return value
@@ -43,11 +43,11 @@ def canonical_value(value: Any) -> Any:
             return float(value) if math.isfinite(value) else {"$float": repr(float(value))}
         case Decimal():
             return format(value, "f")
-        case datetime.datetime():
-            return (value.astimezone(datetime.UTC) if value.tzinfo else value).isoformat()
-        case datetime.date() | datetime.time():
+        case dt.datetime():
+            return (value.astimezone(dt.UTC) if value.tzinfo else value).isoformat()
+        case dt.date() | dt.time():
             return value.isoformat()
-        case datetime.timedelta():
+        case dt.timedelta():
             return duration_iso_string(value)
         case uuid.UUID() | Promise():
             return str(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -121,10 +120,8 @@ class Capture:
         text = _text(sql, self.connection)
         statement = read_statement(text)
         if statement.kind == "suspect":
-            ends = statement.verb in _TRANSACTION_VERBS
-            self._refuse(
-                text, "it controls the transaction" if ends else "it may write, and the ORM did not compile it"
-            )
+            controls = statement.verb in _TRANSACTION_VERBS
+            self._refuse(text, "it controls the transaction" if controls else "it may write past the ORM")
         if objection := self._fence.objection(text):
             self._refuse(text, objection)
         return statement
@@ -218,7 +215,7 @@ class Capture:
 
     def _touch_conflicting(self, query: Any, table: Table) -> set[Key]:
         """Note the rows that an upsert will find in its way."""
-        fields = [table.model._meta.get_field(each) if isinstance(each, str) else each for each in query.unique_fields]
+        fields = [table.field(each) if isinstance(each, str) else each for each in query.unique_fields]
         values = [tuple(getattr(each, one.attname) for one in fields) for each in query.objs]
         unknown = any(hasattr(each, "resolve_expression") for value in values for each in value)
         if not fields or unknown or any(map(_is_computed_on_save, fields)):
@@ -254,7 +251,7 @@ class Capture:
         """Rows as the driver returns them, not noticed by capture."""
         with self._gate.set_to(Mode.OWN), self.connection.cursor() as cursor:
             cursor.execute(sql, params)
-            return cursor.fetchall()
+            return list(cursor.fetchall())
 
     def _touched(self, table: Table) -> Touched:
         return self.touched[table.model]

@@ -1,6 +1,6 @@
 """One column as the record of a run shows it: what its values mean, and which of them only the run chose."""
 
-import datetime
+import datetime as dt
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -23,22 +23,22 @@ from django_apcore.effects.tables import Table
 class Window:
     """When a run took place, by the clocks that may have been asked for the time."""
 
-    start: datetime.datetime
-    end: datetime.datetime
-    transactions: frozenset[datetime.datetime] = frozenset()
+    start: dt.datetime
+    end: dt.datetime
+    transactions: frozenset[dt.datetime] = frozenset()
     """When the transactions began, which is what PostgreSQL calls now()."""
 
     def is_now(self, value: Any) -> bool:
         """Whether a value is a time of this run."""
-        if not isinstance(value, datetime.datetime) or (value.tzinfo is None) != (self.start.tzinfo is None):
+        if not isinstance(value, dt.datetime) or (value.tzinfo is None) != (self.start.tzinfo is None):
             return False
         return self.start <= value <= self.end or value in self.transactions
 
     def is_today(self, value: Any) -> bool:
         """Whether a value is the date, or the time of the day, of this run."""
-        if isinstance(value, datetime.time):
+        if isinstance(value, dt.time):
             return self.start.time() <= value.replace(tzinfo=None) <= self.end.time()
-        return isinstance(value, datetime.date) and value in {self.start.date(), self.end.date()}
+        return isinstance(value, dt.date) and value in {self.start.date(), self.end.date()}
 
 
 class Column:

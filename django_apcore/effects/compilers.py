@@ -1,15 +1,23 @@
 """The SQL compilers of a connection, extended so that capture knows what each written statement will touch."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, Self
 
 from django.core.exceptions import FullResultSet
+from django.db.models import Model
 
 from django_apcore.effects.counters import WriteAction
 from django_apcore.effects.tables import Table
 
-if TYPE_CHECKING:
-    from django_apcore.effects.capture import Capture
+
+class Follower(Protocol):
+    """Whoever wants to know about each statement that writes."""
+
+    def table(self, model: type[Model]) -> Table:
+        """The table of a concrete model."""
+
+    def insert(self, compiler: Any, table: Table, returning: Any, execute: Callable[[Any], list[Any]]) -> list[Any]:
+        """Run an INSERT; returns the rows of the columns in `returning`."""
 
 
 class Tracked(str):
@@ -38,7 +46,7 @@ class Tracked(str):
         *,
         returns_rows: bool = False,
         rewrites_key: bool = False,
-    ) -> "Tracked":
+    ) -> Self:
         tracked = super().__new__(cls, sql)
         tracked.action, tracked.table, tracked.source, tracked.params = action, table, source, tuple(params)
         tracked.returns_rows, tracked.rewrites_key = returns_rows, rewrites_key
@@ -48,13 +56,13 @@ class Tracked(str):
 class _Extension:
     """Mixed into a compiler of the backend. Text and execution stay the backend's own."""
 
-    capture: "Capture"
+    follower: Follower
     query: Any
     connection: Any
     compile: Callable[..., tuple[str, Iterable[Any]]]
 
     def _table(self) -> Table:
-        return self.capture.table(self.query.get_meta().concrete_model)
+        return self.follower.table(self.query.get_meta().concrete_model)
 
 
 class _Insert(_Extension):
@@ -63,7 +71,7 @@ class _Insert(_Extension):
         return [(Tracked(sql, "insert", self._table()), params) for sql, params in statements]
 
     def execute_sql(self, returning_fields: Any = None) -> list[Any]:
-        return self.capture.insert(self, self._table(), returning_fields, super().execute_sql)  # type: ignore[misc]
+        return self.follower.insert(self, self._table(), returning_fields, super().execute_sql)  # type: ignore[misc]
 
 
 class _Update(_Extension):
@@ -74,7 +82,8 @@ class _Update(_Extension):
         if not sql:
             return sql, params
         table = self._table()
-        source, condition_params = self.connection.ops.quote_name(table.name), ()
+        source: str = self.connection.ops.quote_name(table.name)
+        condition_params: Iterable[Any] = ()
         try:
             # as_sql() has rewritten the query: this is the very condition that the UPDATE carries
             condition, condition_params = self.compile(self.query.where)
@@ -106,7 +115,7 @@ _EXTENSIONS: dict[str, type[_Extension]] = {
 }
 
 
-def extended(name: str, compiler: type, capture: "Capture") -> type:
-    """The backend's compiler of this name, reporting to `capture` if it writes."""
+def extended(name: str, compiler: type, follower: Follower) -> type:
+    """The backend's compiler of this name, reporting to `follower` if it writes."""
     extension = _EXTENSIONS.get(name)
-    return compiler if extension is None else type(name, (extension, compiler), {"capture": capture})
+    return compiler if extension is None else type(name, (extension, compiler), {"follower": follower})

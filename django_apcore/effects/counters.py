@@ -154,7 +154,7 @@ class PostgresCounters:
     def _query(self, sql: str, params: list[Any] | None = None) -> list[Any]:
         with self._connection.cursor() as cursor:
             cursor.execute(sql, params)
-            return cursor.fetchall()
+            return list(cursor.fetchall())
 
 
 class NoCounters:

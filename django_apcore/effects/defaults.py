@@ -10,6 +10,7 @@ from django.apps import apps
 from django.db.models import Field
 
 from django_apcore.effects.active import active_run
+from django_apcore.effects.tables import concrete
 
 _RANDOM_MODULES = frozenset({"uuid", "secrets"})
 
@@ -34,7 +35,7 @@ def watch_defaults() -> None:
     for model in apps.get_models(include_auto_created=True):
         for field in model._meta.local_fields:
             if random_source(field) and not isinstance(vars(field).get("_get_default"), _Noting):
-                vars(field)["_get_default"] = _Noting((model._meta.concrete_model, field.attname), field.default)
+                vars(field)["_get_default"] = _Noting((concrete(model), field.attname), field.default)
 
 
 class _Noting:

@@ -1,7 +1,5 @@
 """What a governed run refuses."""
 
-from typing import ClassVar
-
 from apcore.errors import ModuleError
 
 
@@ -11,26 +9,26 @@ class UngovernedWriteError(ModuleError):
     The record of the run is incomplete from then on, even if the module swallows this error.
     """
 
-    code: ClassVar[str] = "UNGOVERNED_WRITE"
-    http_status: ClassVar[int] = 500
+    code = "UNGOVERNED_WRITE"
+    http_status = 500
 
 
 class TransactionEndedError(ModuleError):
     """The module ended, or broke, the transaction that its effect is measured in; nothing is committed."""
 
-    code: ClassVar[str] = "TRANSACTION_ENDED"
-    http_status: ClassVar[int] = 500
+    code = "TRANSACTION_ENDED"
+    http_status = 500
 
 
 class HeldResultError(ModuleError):
     """The task of this result is sent after the commit, so the module cannot wait for it."""
 
-    code: ClassVar[str] = "RESULT_NOT_AVAILABLE"
-    http_status: ClassVar[int] = 500
+    code = "RESULT_NOT_AVAILABLE"
+    http_status = 500
 
 
 class UnholdableMessageError(ModuleError):
     """A mail or a task message cannot be kept until after the commit, because it is not made of plain data."""
 
-    code: ClassVar[str] = "MESSAGE_NOT_HOLDABLE"
-    http_status: ClassVar[int] = 500
+    code = "MESSAGE_NOT_HOLDABLE"
+    http_status = 500

@@ -7,7 +7,7 @@ Django: they judge what comes that way, and have the database itself refuse a CO
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from django.db import DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -16,16 +16,22 @@ from django_apcore.effects.errors import TransactionEndedError
 from django_apcore.effects.sql import read_statement
 
 _SAFE_FUNCTIONS = frozenset(
-    "random setseed clock_timestamp timeofday gen_random_uuid uuid_generate_v1 uuid_generate_v4 currval lastval"
-    " pg_sleep set_config txid_current pg_current_xact_id pg_advisory_xact_lock pg_advisory_xact_lock_shared"
-    " pg_try_advisory_xact_lock pg_try_advisory_xact_lock_shared".split()
-)
+    {
+        "random", "setseed", "clock_timestamp", "timeofday", "gen_random_uuid", "uuid_generate_v1",
+        "uuid_generate_v4", "currval", "lastval", "pg_sleep", "set_config", "txid_current",
+        "pg_current_xact_id", "pg_advisory_xact_lock", "pg_advisory_xact_lock_shared",
+        "pg_try_advisory_xact_lock", "pg_try_advisory_xact_lock_shared"
+    }
+)  # fmt: skip
 """Functions that PostgreSQL calls volatile, and that leave nothing behind after the transaction."""
 
 _NO_FUNCTIONS = frozenset(
-    "all and any as case cast coalesce count else exists extract filter from in max min not now on or over returning"
-    " select set sum then using values when where".split()
-)
+    {
+        "all", "and", "any", "as", "case", "cast", "coalesce", "count", "else", "exists", "extract",
+        "filter", "from", "in", "max", "min", "not", "now", "on", "or", "over", "returning", "select",
+        "set", "sum", "then", "using", "values", "when", "where"
+    }
+)  # fmt: skip
 """Words before a parenthesis that need no look-up: keywords, and the functions of every other query."""
 
 
@@ -45,10 +51,10 @@ class Fence(Protocol):
         """Why a statement, though it reads well, may have effects that nobody can see."""
 
     def check_transaction(self) -> None:
-        """Raise TransactionEndedError unless the transaction is still the fenced one. A COMMIT is possible afterwards."""
+        """Raise TransactionEndedError unless the transaction is still the fenced one. Makes its COMMIT possible."""
 
 
-def fence_of(connection: BaseDatabaseWrapper, refuse: Callable[[str], None], judge: Callable[[Any], None]) -> Fence:
+def fence_of(connection: BaseDatabaseWrapper, refuse: Callable[[str], None], judge: Callable[[Any], object]) -> Fence:
     """The fence for this connection.
 
     `judge` takes a statement that came past Django and raises if it must not run; `refuse` takes the words for a
@@ -66,23 +72,17 @@ def fence_of(connection: BaseDatabaseWrapper, refuse: Callable[[str], None], jud
 class SqliteFence:
     """SQLite asks an authorizer about every action of a statement while it prepares the statement."""
 
-    _READING = frozenset(
-        {
-            sqlite3.SQLITE_SELECT,
-            sqlite3.SQLITE_READ,
-            sqlite3.SQLITE_FUNCTION,
-            sqlite3.SQLITE_RECURSIVE,
-            sqlite3.SQLITE_SAVEPOINT,
-            sqlite3.SQLITE_PRAGMA,
-        }
+    _READING: Final = frozenset(
+        {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_SAVEPOINT}
     )
-    _ACTIONS = {
-        getattr(sqlite3, f"SQLITE_{name}"): name for name in ("INSERT", "UPDATE", "DELETE", "TRANSACTION", "ATTACH")
+    _WRITING: Final = {
+        sqlite3.SQLITE_INSERT: "an insert into",
+        sqlite3.SQLITE_UPDATE: "an update of",
+        sqlite3.SQLITE_DELETE: "a delete from",
+        sqlite3.SQLITE_TRANSACTION: "transaction control:",
     }
-    _WRITING_PRAGMAS = frozenset(
-        {"writable_schema", "user_version", "schema_version", "application_id", "wal_checkpoint"}
-    )
-    _WRITING_FUNCTIONS = frozenset({"load_extension", "writefile", "edit"})
+    _WRITING_PRAGMAS: Final = frozenset({"application_id", "schema_version", "user_version", "writable_schema"})
+    _WRITING_FUNCTIONS: Final = frozenset({"edit", "load_extension", "writefile"})
 
     def __init__(self, connection: BaseDatabaseWrapper, refuse: Callable[[str], None]) -> None:
         self.admits = False
@@ -109,14 +109,12 @@ class SqliteFence:
     def _authorize(self, action: int, first: str | None, second: str | None, *_where: str | None) -> int:
         if self.admits or self._harmless(action, first, second):
             return sqlite3.SQLITE_OK
-        self._refuse(
-            " ".join(filter(None, (self._ACTIONS.get(action, "a change of the schema or the session"), first)))
-        )
+        self._refuse(f"{self._WRITING.get(action, 'a change of the schema or the session:')} {first}")
         return sqlite3.SQLITE_DENY
 
     def _harmless(self, action: int, first: str | None, second: str | None) -> bool:
         if action == sqlite3.SQLITE_PRAGMA:
-            return second is None or first not in self._WRITING_PRAGMAS
+            return second is None or first not in self._WRITING_PRAGMAS  # without a value, it only asks
         if action == sqlite3.SQLITE_FUNCTION:
             return second not in self._WRITING_FUNCTIONS
         return action in self._READING
@@ -129,14 +127,14 @@ class PostgresFence:
     the COMMIT fails, wherever it came from, and the transaction is rolled back.
     """
 
-    _FUSE = "django_apcore_fuse"
-    _LIGHT = (
-        f"DECLARE {_FUSE} NO SCROLL CURSOR WITH HOLD FOR SELECT CAST('COMMIT inside a governed run ' || g AS integer) "
-        "FROM generate_series(1, 1) AS g"
-    )
-    _VOLATILE = "SELECT DISTINCT proname FROM pg_catalog.pg_proc WHERE proname = ANY(%s) AND provolatile = 'v'"
+    _LIGHT_FUSE: Final = """
+        DECLARE django_apcore_fuse NO SCROLL CURSOR WITH HOLD FOR
+        SELECT CAST('COMMIT inside a governed run ' || g AS integer) FROM generate_series(1, 1) AS g
+        """
+    _TAKE_FUSE_OUT: Final = "CLOSE django_apcore_fuse"
+    _VOLATILE: Final = "SELECT DISTINCT proname FROM pg_catalog.pg_proc WHERE proname = ANY(%s) AND provolatile = 'v'"
 
-    def __init__(self, connection: BaseDatabaseWrapper, judge: Callable[[Any], None]) -> None:
+    def __init__(self, connection: BaseDatabaseWrapper, judge: Callable[[Any], object]) -> None:
         self.admits = False
         self._connection = connection
         self._raw = connection.connection
@@ -146,7 +144,7 @@ class PostgresFence:
 
     def set_up(self) -> None:
         """Light the fuse and guard the cursors."""
-        self._query(self._LIGHT)
+        self._query(self._LIGHT_FUSE)
         self._raw.cursor_factory = self._guarded(self._factory)
 
     def take_down(self) -> None:
@@ -168,7 +166,7 @@ class PostgresFence:
     def check_transaction(self) -> None:
         """Take the fuse out. It is not there any more if the module ended the transaction."""
         try:
-            self._query(f"CLOSE {self._FUSE}")
+            self._query(self._TAKE_FUSE_OUT)
         except DatabaseError as error:
             raise TransactionEndedError(
                 "The module ended or broke the transaction that it ran in; nothing was committed."

@@ -6,7 +6,7 @@ from django_apcore.effects.mail import hold_mail
 
 
 def install() -> None:
-    """Install the hooks for this process: random defaults, mail, Celery. Call it when all models are loaded. Idempotent."""
+    """Install the hooks of this process: random defaults, mail, Celery. Idempotent; all models must be loaded."""
     watch_defaults()
     hold_mail()
     hold_tasks()

@@ -1,6 +1,6 @@
 """What a row is called in a text for people."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from django.db.models import Model
@@ -19,13 +19,13 @@ class Labels:
         self._gate, self._secretive = gate, secretive
         self._plain: set[type[Model]] = set()
 
-    def label(self, table: Table, alias: str, values: Sequence[Any], key: str) -> str:
-        """One line; `values` are those of the table's fields, and `key` is how the row is called otherwise."""
+    def label(self, table: Table, alias: str, values: Callable[[], Sequence[Any]], key: str) -> str:
+        """One line; `values` gives those of the table's fields, and `key` is how the row is called otherwise."""
         model = table.model
         if model.__str__ is not Model.__str__ and model not in self._plain and table.label not in self._secretive:
             try:
                 with self._gate.set_to(Mode.NOBODY):
-                    text = str(model.from_db(alias, [field.attname for field in table.fields], values))
+                    text = str(model.from_db(alias, [field.attname for field in table.fields], values()))
             except Exception:  # noqa: BLE001 - whatever a model's __str__ does, the record must not depend on it
                 self._plain.add(model)
             else:

@@ -174,7 +174,7 @@ def _backend(described: dict[str, Any] | None) -> BaseEmailBackend:
         case None:
             return _default_backend()
         case {"alias": alias}:
-            return mail.mailers[alias]  # type: ignore[attr-defined, no-any-return]  # from Django 6.1 on
+            return mail.mailers[alias]  # from Django 6.1 on
     backend: BaseEmailBackend = import_string(described["path"])(**described["options"])
     return backend
 

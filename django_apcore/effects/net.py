@@ -111,7 +111,7 @@ def _change(draft: Draft, names: dict[RowId, str], drafter: Drafter, labels: Lab
         key_text = _key_text(key)
         target = f"{row.table.label}:{key_text}"
         extras["x-pk"] = key[0] if len(key) == 1 else key
-    label = labels.label(row.table, row.alias, _values(draft, row, drafter), key_text)
+    label = labels.label(row.table, row.alias, lambda: _values(draft, row, drafter), key_text)
     extras["x-label"] = label
     if row.alias != DEFAULT_DB_ALIAS:
         extras["x-alias"] = row.alias
@@ -140,8 +140,7 @@ def _summary(draft: Draft, label: str) -> str:
     if draft.action != "update":
         return f"{draft.action.capitalize()} {label}"
     names = list(draft.after)
-    spelled = [
-        f"{name} {describe(draft.before[name])} → {describe(draft.after[name])}" for name in names[:_SPELLED_OUT]
-    ]
+    pairs = ((name, draft.before[name], draft.after[name]) for name in names[:_SPELLED_OUT])
+    spelled = [f"{name} {describe(before)} → {describe(after)}" for name, before, after in pairs]
     more = f" and {len(names) - _SPELLED_OUT} more" if len(names) > _SPELLED_OUT else ""
     return f"Update {label}: {', '.join(spelled)}{more}"

@@ -10,6 +10,7 @@ from typing import Any
 from django.apps import apps
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import ForeignKey
 from django.utils import timezone
 
 from apcore.effects import EffectRecord
@@ -158,7 +159,7 @@ def _check_constraints(capture: Capture) -> None:
             model._meta.db_table
             for model in apps.get_models(include_auto_created=True)
             for field in model._meta.local_fields
-            if field.remote_field and field.related_model._meta.db_table in written
+            if isinstance(field, ForeignKey) and field.target_field.model._meta.db_table in written
         }
         existing = set(connection.introspection.table_names())
         connection.check_constraints(table_names=sorted((written | referring) & existing))

@@ -8,9 +8,10 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.db.models import Field, Model
+from django.db.models import Field, ForeignKey, Model
 
 from django_apcore.effects.names import RowId
+from django_apcore.effects.tables import concrete
 
 
 class Reference(dict[str, str]):
@@ -48,9 +49,9 @@ class NewRows:
 
     def referred(self, alias: str, field: Field[Any, Any], value: Any) -> Reference | None:
         """The new row that a foreign key means; a key that is itself a foreign key leads on to its own target."""
-        while field.remote_field:
+        while isinstance(field, ForeignKey):
             field = field.target_field
-            if row := self._rows.get((alias, field.model._meta.concrete_model, field.attname, value)):
+            if (row := self._find(alias, field, value)) is not None:
                 return Reference(row)
         return None
 
@@ -58,20 +59,20 @@ class NewRows:
         """The new row of a model with this key, as generic foreign keys write it."""
         if model is None:
             return None
-        key = model._meta.concrete_model._meta.pk
+        key = concrete(model)._meta.pk
         try:
             value = key.to_python(value)
         except ValidationError:
             return None
-        row = self._rows.get((alias, key.model._meta.concrete_model, key.attname, value))
-        return Reference(row) if row else self.referred(alias, key, value)
+        row = self._find(alias, key, value)
+        return self.referred(alias, key, value) if row is None else Reference(row)
 
     def replace(self, canonical: Any, path: str, found: list[tuple[str, Reference]], *, numbers: bool = False) -> Any:
         """Replace what can only mean a new row inside a canonical value: the exact text of its UUID, and, where
         `numbers` is true, its integer key. Notes the references that it puts in."""
         match canonical:
-            case str() if row := self._texts.get(canonical):
-                reference = Reference(row)
+            case str() if canonical in self._texts:
+                reference = Reference(self._texts[canonical])
             case int() if numbers and not isinstance(canonical, bool) and canonical in self._numbers:
                 reference = Reference(*self._numbers[canonical])
             case dict():
@@ -87,6 +88,9 @@ class NewRows:
                 return canonical
         found.append((path, reference))
         return reference
+
+    def _find(self, alias: str, field: Field[Any, Any], value: Any) -> RowId | None:
+        return self._rows.get((alias, concrete(field.model), field.attname, value))
 
 
 def flattened(found: list[tuple[str, Reference]]) -> Iterator[tuple[str, RowId]]:

@@ -30,7 +30,7 @@ _WRITING_WORD = re.compile(r"\b(?:INSERT|UPDATE|DELETE|MERGE|INTO)\b", re.IGNORE
 _SAVEPOINT = re.compile(
     r'(SAVEPOINT|RELEASE(?:\s+SAVEPOINT)?|ROLLBACK\s+TO(?:\s+SAVEPOINT)?)\s+"?(\w+)"?\s*$', re.IGNORECASE
 )
-_OTHER_SETTING = re.compile(
+_HARMLESS_SETTING = re.compile(
     r"SET\s+(?!TRANSACTION\b|SESSION\b|ROLE\b|(?:LOCAL\s+)?session_replication_role\b)", re.IGNORECASE
 )
 _EXPLAINED_READ = re.compile(
@@ -90,7 +90,7 @@ def _kind(verb: str, named: str) -> Kind:
         case "PRAGMA":
             return "session" if _HARMLESS_PRAGMA.match(text.strip()) else "suspect"
         case "SET":
-            return "session" if _OTHER_SETTING.match(text.strip()) else "suspect"
+            return "session" if _HARMLESS_SETTING.match(text.strip()) else "suspect"
         case "LOCK":
             return "session"
         case _:

@@ -37,6 +37,10 @@ class Table:
         if self._plain_key_at in self._converters:
             self._plain_key_at = -1
 
+    def field(self, name: str) -> Field[Any, Any]:
+        """The field with this name. Raises StopIteration if there is none."""
+        return next(field for field in self.fields if field.name == name)
+
     def key(self, row: Row) -> Key:
         """The primary key of a row."""
         if self._plain_key_at >= 0:
@@ -55,7 +59,7 @@ class Table:
 
     def select(self, source: str | None = None, lock: str = "") -> str:
         """A query for whole rows; `source` is everything that follows FROM, by default the table."""
-        return f"SELECT {self._columns} FROM {source or self._quote(self.name)}{lock}"
+        return f"SELECT {self._columns} FROM {source or self._quote(self.name)}{lock}"  # noqa: S608 - names are quoted
 
     def select_matching(
         self, fields: Sequence[Field[Any, Any]], values: Sequence[Sequence[Any]], lock: str = ""
@@ -66,7 +70,7 @@ class Table:
             for combination in values
             for field, value in zip(fields, combination, strict=True)
         ]
-        names = [f"{self._quote(self.name)}.{self._quote(field.column)}" for field in fields]
+        names = [f"{self._quote(self.name)}.{self._quote(str(field.column))}" for field in fields]
         if len(fields) == 1:
             condition = f"{names[0]} IN ({_placeholders(values)})"
         else:
@@ -83,6 +87,11 @@ class Table:
 
     def _quote(self, name: str) -> str:
         return self._connection.ops.quote_name(name)
+
+
+def concrete(model: type[Model]) -> type[Model]:
+    """The model that has the table: a proxy's original."""
+    return model._meta.concrete_model or model
 
 
 def _placeholders(items: Sequence[Any]) -> str:

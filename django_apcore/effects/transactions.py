@@ -56,7 +56,7 @@ def _lock_timeout(connection: BaseDatabaseWrapper, milliseconds: int | None) -> 
 
 
 def clock_of(connection: BaseDatabaseWrapper) -> tuple[datetime, datetime] | None:
-    """The database's own time, and when it says that this transaction began; None where it uses this machine's clock."""
+    """The database's own time, and when its transaction began; None where it goes by the clock of this machine."""
     if connection.vendor != "postgresql":
         return None
     with connection.cursor() as cursor:
