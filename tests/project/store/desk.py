@@ -13,6 +13,9 @@ from django_apcore import runtime, services
 from django_apcore.models import ApprovalRequest
 from project.store import setup
 
+# For tests that measure: on PostgreSQL the isolation level is set first of all, so no test may have begun before.
+governed = pytest.mark.django_db(transaction=True, databases="__all__")
+
 
 @dataclass(frozen=True, slots=True)
 class Desk:

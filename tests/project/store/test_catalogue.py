@@ -6,7 +6,7 @@ import pytest
 from apcore.errors import ModuleError, SchemaValidationError
 from django_apcore.models import ApprovalRequest
 from project.store.models import Track
-from tests.project.store.desk import Desk, table
+from tests.project.store.desk import Desk, governed, table
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 
@@ -39,6 +39,7 @@ def test_an_unknown_genre_is_told_to_the_caller_and_not_to_an_approver(desk: Des
     assert not ApprovalRequest.objects.exists()
 
 
+@governed
 def test_the_preview_is_what_is_committed(desk: Desk) -> None:
     before = table(Track)
     request = desk.ask(REPRICE, {"genre": "Rock", "percent": 10})
@@ -61,6 +62,7 @@ def test_the_preview_is_what_is_committed(desk: Desk) -> None:
     }
 
 
+@governed
 def test_a_price_changed_in_between_commits_nothing(desk: Desk) -> None:
     request = desk.ask(REPRICE, {"genre": "Rock", "percent": 10})
     Track.objects.filter(name="Song 1").update(unit_price="1.49")
@@ -75,6 +77,7 @@ def test_a_price_changed_in_between_commits_nothing(desk: Desk) -> None:
     assert Track.objects.get(name="Song 1").unit_price == Decimal("1.64")
 
 
+@governed
 def test_what_others_change_elsewhere_does_not_matter(desk: Desk) -> None:
     request = desk.ask(REPRICE, {"genre": "Rock", "percent": 10})
     Track.objects.filter(name="Tune").update(unit_price="5.00")

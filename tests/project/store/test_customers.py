@@ -7,7 +7,7 @@ from apcore.errors import ModuleError
 from django_apcore.models import ApprovalRequest
 from project.store.accounting import month_figures, months
 from project.store.models import AccountingTotal, Customer, Invoice, InvoiceLine, Refund
-from tests.project.store.desk import Desk, table
+from tests.project.store.desk import Desk, governed, table
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 
@@ -30,6 +30,7 @@ class TestErase:
         assert refused.value.code == "STORE_NOT_FOUND"
         assert not ApprovalRequest.objects.exists()
 
+    @governed
     def test_the_preview_changes_nothing_and_says_all(self, desk: Desk) -> None:
         before = [table(model) for model in EVERYTHING]
         request = desk.ask(ERASE, {"customer_id": ada().pk})
@@ -43,6 +44,7 @@ class TestErase:
             "store.Refund:delete": 1,
         }
 
+    @governed
     def test_the_person_goes_and_the_totals_stay(self, desk: Desk) -> None:
         customer, before = ada(), figures()
         request = desk.sign(desk.ask(ERASE, {"customer_id": customer.pk}))
@@ -57,6 +59,7 @@ class TestErase:
         assert customer.country == "Norway"
         assert customer.erased_at is not None
 
+    @governed
     def test_two_customers_of_one_month_share_its_total(self, desk: Desk) -> None:
         before = figures()
         for customer in Customer.objects.filter(country="Norway").order_by("pk"):
@@ -64,12 +67,14 @@ class TestErase:
         assert figures() == before
         assert not Invoice.objects.exists()
 
+    @governed
     def test_nobody_is_erased_twice(self, desk: Desk) -> None:
         desk.sign(desk.ask(ERASE, {"customer_id": ada().pk}))
         with pytest.raises(ModuleError) as refused:
             desk.call(ERASE, {"customer_id": ada().pk})
         assert refused.value.code == "STORE_NOT_FOUND"
 
+    @governed
     def test_a_new_invoice_in_between_commits_nothing(self, desk: Desk) -> None:
         request = desk.ask(ERASE, {"customer_id": ada().pk})
         Invoice.objects.create(customer=ada(), issued_on="2026-05-30", total="0.99")
@@ -91,14 +96,16 @@ class TestNotify:
             desk.call(NOTIFY, {**self.INPUTS, "subject": "Hello\nBcc: everybody@example.com"})
         assert refused.value.code == "SCHEMA_VALIDATION_ERROR"
 
+    @governed
     def test_the_preview_lists_the_mails_and_sends_none(self, desk: Desk) -> None:
         request = desk.ask(NOTIFY, self.INPUTS)
         sends = request.changes.filter(action="send")
         assert sorted(change.target for change in sends) == ["mail:ada@example.com", "mail:bo@example.com"]
         assert request.effect_counts["store.Customer:update"] == 2
-        assert request.effect_complete
+        assert request.effect_complete, request.effect_gaps
         assert mail.outbox == []
 
+    @governed
     def test_mail_leaves_after_the_commit(self, desk: Desk) -> None:
         request = desk.sign(desk.ask(NOTIFY, self.INPUTS))
         assert request.status == "consumed", request.failure

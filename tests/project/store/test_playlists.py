@@ -2,7 +2,7 @@ import pytest
 
 from apcore.errors import ModuleError
 from project.store.models import Playlist, PlaylistTrack
-from tests.project.store.desk import Desk, table
+from tests.project.store.desk import Desk, governed, table
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 
@@ -21,11 +21,12 @@ def test_not_into_itself_and_not_into_nothing(desk: Desk, ids: dict[str, int]) -
         assert refused.value.code == code
 
 
+@governed
 def test_the_preview_has_every_row_of_the_relation(desk: Desk, ids: dict[str, int]) -> None:
     before = table(PlaylistTrack)
     request = desk.ask(MERGE, ids)
     assert table(PlaylistTrack) == before
-    assert request.effect_complete
+    assert request.effect_complete, request.effect_gaps
     assert request.effect_counts == {
         "store.Playlist:delete": 1,
         "store.PlaylistTrack:delete": 3,
@@ -33,6 +34,7 @@ def test_the_preview_has_every_row_of_the_relation(desk: Desk, ids: dict[str, in
     }
 
 
+@governed
 def test_one_playlist_with_all_tracks_is_left(desk: Desk, ids: dict[str, int]) -> None:
     request = desk.sign(desk.ask(MERGE, ids))
     assert request.status == "consumed", request.failure
