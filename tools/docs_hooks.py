@@ -5,11 +5,16 @@ MkDocs calls `on_page_markdown` for every page (the hooks entry of mkdocs.yml).
 
 import ast
 import inspect
+import os
 import re
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import django
 
 from apcore.errors import ModuleError
 from django_apcore import exceptions as _exceptions  # noqa: F401 - its errors belong into the table
@@ -52,6 +57,20 @@ def settings() -> str:
     return table(("key", "default", "meaning"), rows)
 
 
+def commands() -> str:
+    """The sub-commands of `manage.py apcore`, as their parsers describe them."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "project.settings")
+    django.setup()
+    subcommands = import_module("django_apcore.management.subcommands").SUBCOMMANDS  # not before Django is ready
+    return table(("command", "what it does"), [(f"`{_usage(each)}`", each.help) for each in subcommands])
+
+
+def _usage(subcommand: Any) -> str:
+    parser = ArgumentParser(prog=subcommand.name, add_help=False)
+    subcommand.add_arguments(parser)
+    return _one_line(parser.format_usage().removeprefix("usage: "))
+
+
 def requirements() -> str:
     report = compare(load_requirements(), collect_claims())
     rows = [(area.replace("_", " "), str(covered), str(total)) for area, (covered, total) in report.areas.items()]
@@ -74,4 +93,9 @@ def _one_line(text: object) -> str:
     return " ".join(str(text).split())
 
 
-TABLES: dict[str, Callable[[], str]] = {"errors": errors, "settings": settings, "requirements": requirements}
+TABLES: dict[str, Callable[[], str]] = {
+    "commands": commands,
+    "errors": errors,
+    "requirements": requirements,
+    "settings": settings,
+}

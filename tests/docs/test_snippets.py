@@ -21,11 +21,16 @@ from tests.docs.markdown import PAGES, Block, blocks, page_name
 
 PRINTS = "prints"
 PARSERS: dict[str, Callable[[str], object]] = {"json": json.loads, "yaml": yaml.safe_load, "toml": tomllib.loads}
+FOLLOWED_TO_THE_LETTER = {"docs/quickstart.md"}  # in a project of its own: test_quickstart.py
 LANGUAGES = {"python", "text", "console", "ini", "html", *PARSERS}
 
 
 def pages_with(language: str) -> list[Path]:
-    return [page for page in PAGES if any(block.language == language for block in blocks(page))]
+    return [
+        page
+        for page in PAGES
+        if page_name(page) not in FOLLOWED_TO_THE_LETTER and any(block.language == language for block in blocks(page))
+    ]
 
 
 @pytest.fixture

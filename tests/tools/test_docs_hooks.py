@@ -8,7 +8,7 @@ from typing import get_args
 from apcore.errors import ModuleError
 from django_apcore.conf import ApcoreSettings
 from django_apcore.exceptions import ConflictReason, ForbiddenReason
-from tools.docs_hooks import ROOT, errors, on_page_markdown, requirements, settings, table
+from tools.docs_hooks import ROOT, commands, errors, on_page_markdown, requirements, settings, table
 
 DOCS = ROOT / "docs"
 
@@ -54,6 +54,10 @@ def test_the_environment_variables_of_the_project_are_listed() -> None:
 
 def variables(file: Path) -> set[str]:
     return set(re.findall(r"(?:APCORE|STORE)_[A-Z_]+(?=[\"'])", file.read_text(encoding="utf-8")))
+
+
+def test_commands_are_listed_with_their_arguments() -> None:
+    assert "| `audit verify [--partition PARTITION]` |" in commands()
 
 
 def test_requirements_are_summed_up() -> None:
