@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Model
 
-from django_apcore.effects.capture import Gate, Mode
+from django_apcore.effects.ledger import Gate, Mode
 from django_apcore.effects.tables import Table
 
 

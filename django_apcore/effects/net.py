@@ -10,9 +10,9 @@ from apcore.modules import Change
 from apcore.schema import canonical_json
 from django_apcore.effects.active import HeldMessage
 from django_apcore.effects.canonical import describe
-from django_apcore.effects.capture import Capture, Touched
 from django_apcore.effects.drafts import Draft, Drafter, TouchedRow
 from django_apcore.effects.labels import Labels
+from django_apcore.effects.ledger import Ledger, Touched
 from django_apcore.effects.names import Node, RowId, name_rows
 from django_apcore.effects.references import flattened
 from django_apcore.effects.tables import Key
@@ -24,13 +24,13 @@ _NOT_KNOWN = "(new)"
 
 
 def changes_of(
-    captures: Sequence[Capture], held: Sequence[HeldMessage], drafter: Drafter, labels: Labels
+    ledgers: Sequence[Ledger], held: Sequence[HeldMessage], drafter: Drafter, labels: Labels
 ) -> Iterator[Change]:
     """Every change of a run once, in canonical order: by database, model and key, then what is sent.
 
     Rows are compared as they stand when this is called. Changes are made one by one, as they are asked for.
     """
-    rows = [row for capture in sorted(captures, key=lambda each: each.alias) for row in _touched_rows(capture)]
+    rows = [row for ledger in sorted(ledgers, key=lambda each: each.connection.alias) for row in _touched_rows(ledger)]
     drafter.identify(rows)
     found = chain(map(drafter.draft, rows), map(drafter.draft_message, held))
     drafts: Iterable[Draft] = (draft for draft in found if draft is not None)
@@ -42,14 +42,14 @@ def changes_of(
     return (_change(draft, names, drafter, labels) for draft in drafts)
 
 
-def _touched_rows(capture: Capture) -> Iterator[TouchedRow]:
-    for touched in sorted(capture.touched.values(), key=lambda each: each.table.label):
-        current = capture.current(touched)
+def _touched_rows(ledger: Ledger) -> Iterator[TouchedRow]:
+    for touched in ledger.all_touched():
+        current = ledger.current(touched)
         for key in _sorted_keys(touched):
             before, after = touched.before[key], current.get(key)
             if before != after:
                 filled = touched.filled.get(key, frozenset())
-                yield TouchedRow(capture.alias, touched.table, key, before, after, filled)
+                yield TouchedRow(ledger.connection.alias, touched.table, key, before, after, filled)
 
 
 def _sorted_keys(touched: Touched) -> list[Key]:

@@ -19,11 +19,12 @@ from django_apcore.conf import get_settings
 from django_apcore.effects.active import HeldMessage, Run, current_run
 from django_apcore.effects.background import sends_task
 from django_apcore.effects.bystanders import only_read
-from django_apcore.effects.capture import Capture, Gate, Mode
+from django_apcore.effects.capture import Capture
 from django_apcore.effects.columns import Window
 from django_apcore.effects.drafts import Drafter, FieldName
 from django_apcore.effects.errors import TransactionEndedError
 from django_apcore.effects.labels import Labels
+from django_apcore.effects.ledger import Gate, Mode
 from django_apcore.effects.net import changes_of
 from django_apcore.effects.transactions import clock_of
 
@@ -87,14 +88,15 @@ class Recording:
             for capture in self._captures:
                 _check_constraints(capture)
                 capture.close()
-                self._gaps += capture.gaps
+                self._gaps += capture.ledger.gaps
             return self._build(callbacks, listed)
 
     def _build(self, callbacks: Sequence[Change], listed: int) -> EffectRecord:
         sensitive = frozenset(map(field_name, get_settings().sensitive_fields))
         drafter = Drafter(self._run, self._window(), self._volatile, sensitive, gaps=self._gaps)
         labels = Labels(self._gate, {model for model, _name in sensitive})
-        changes = changes_of(self._captures, self._run.held, drafter, labels)
+        ledgers = [capture.ledger for capture in self._captures]
+        changes = changes_of(ledgers, self._run.held, drafter, labels)
         # the gaps are read after the changes, while which the drafter may still find some
         gaps = (gap for gaps in (self._gaps,) for gap in sorted(set(gaps)))
         return EffectRecord.build("measured", chain(changes, callbacks), gaps=gaps, unwatched=UNWATCHED, listed=listed)
