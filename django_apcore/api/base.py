@@ -3,10 +3,11 @@
 import secrets
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.db import connections, transaction
+from django.http import HttpRequest
 from django.utils.cache import add_never_cache_headers
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.authentication import BaseAuthentication
@@ -74,6 +75,16 @@ class ApiView(APIView):
         if given is None:
             return TraceParent(new_trace_id(), secrets.token_hex(8))
         return TraceParent(given.trace_id, secrets.token_hex(8), given.flags)
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
+        """Answer, and write the answer down here, where a value that JSON cannot hold still becomes an error object."""
+        response: Any = super().dispatch(request, *args, **kwargs)
+        try:
+            response.render()
+        except Exception as error:  # noqa: BLE001 - every error has an answer
+            response = self.finalize_response(self.request, self.handle_exception(error), *args, **kwargs)
+            response.render()
+        return cast(Response, response)
 
     def handle_exception(self, exc: Exception) -> Response:
         """Answer an error as JSON, also where the view itself answers with something else."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from apcore.effects import EffectRecord
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS, REDACTED_VALUE, redact
 from django_apcore.conf import get_settings
 from django_apcore.models import ApprovalRequest, EffectChange
@@ -15,8 +16,6 @@ def effect_dict(request: ApprovalRequest, *, listed: int = LISTED) -> dict[str, 
     """What the call would change, with at most `listed` changes. One query."""
     return {
         **effect_summary(request),
-        "gaps": request.effect_gaps,
-        "unwatched": request.effect_unwatched,
         "changes": [change_dict(change) for change in request.changes.all()[:listed]],
     }
 
@@ -30,6 +29,22 @@ def effect_summary(request: ApprovalRequest) -> dict[str, Any]:
         "destructive": request.effect_destructive,
         "counts": request.effect_counts,
         "total": request.effect_total,
+        "gaps": request.effect_gaps,
+        "unwatched": request.effect_unwatched,
+    }
+
+
+def record_summary(record: EffectRecord) -> dict[str, Any]:
+    """The same for an effect that is not stored."""
+    return {
+        "provenance": record.provenance,
+        "digest": record.digest,
+        "complete": record.complete,
+        "destructive": record.destructive,
+        "counts": dict(record.counts),
+        "total": record.total,
+        "gaps": list(record.gaps),
+        "unwatched": list(record.unwatched),
     }
 
 

@@ -34,6 +34,8 @@ class RequestError(ModuleError):
     http_status = 400
     retryable = False
     default_message = "The request cannot be answered"
+    wait: int | None = None
+    """After how many seconds it makes sense to try again."""
 
     @classmethod
     def too_large(cls, limit: int) -> "RequestError":
@@ -53,7 +55,7 @@ def error_response(error: Exception, context: Mapping[str, Any]) -> Response:
     if known is None:
         logger.error("Unexpected error in %s", request.path, exc_info=error)
         got_request_exception.send(sender=type(view), request=request)
-        known = InternalError("The request failed.")
+        known = InternalError("The request failed.", retryable=None)  # nobody knows how far it came
     body = {**known.to_dict(), "trace_id": known.trace_id or view.trace_id}
     return Response(body, status=known.http_status, headers=_headers(error))
 

@@ -105,15 +105,17 @@ def _replay(row: IdempotentResponse, request: bytes) -> Response:
             f"This {HEADER} was used for another request.", code="IDEMPOTENCY_KEY_REUSED", http_status=422
         )
     if row.status_code is None:
-        raise RequestError(
-            "The first request with this key has not been answered yet.",
-            code="IDEMPOTENCY_KEY_IN_USE",
-            http_status=409,
-            retryable=True,
-        )
+        raise _in_use()
     kept = decrypt(row.body_encrypted)
     headers = {**kept["headers"], "Idempotency-Replayed": "true"}
     return Response(json.loads(kept["body"]), status=row.status_code, headers=headers)
+
+
+def _in_use() -> RequestError:
+    message = "The first request with this key has not been answered yet."
+    error = RequestError(message, code="IDEMPOTENCY_KEY_IN_USE", http_status=409, retryable=True)
+    error.wait = 1
+    return error
 
 
 def _is_kept(response: Response) -> bool:

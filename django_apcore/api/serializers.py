@@ -61,7 +61,7 @@ class IdentitySerializer(serializers.Serializer[ApprovalRequest | AsyncTask]):
 
 
 class EffectSummarySerializer(serializers.Serializer[ApprovalRequest]):
-    """What a call would change, in numbers."""
+    """What a call would change, in numbers, and how far that is known."""
 
     provenance = serializers.ChoiceField(ApprovalRequest.Provenance.values)
     digest = serializers.CharField()
@@ -69,6 +69,8 @@ class EffectSummarySerializer(serializers.Serializer[ApprovalRequest]):
     destructive = serializers.BooleanField()
     counts = serializers.DictField(child=serializers.IntegerField())
     total = serializers.IntegerField()
+    gaps = serializers.ListField(child=serializers.CharField(), help_text="What could not be accounted for.")
+    unwatched = serializers.ListField(child=serializers.CharField(), help_text="What nobody looked at.")
 
     def to_representation(self, instance: ApprovalRequest) -> dict[str, Any]:
         return effect_summary(instance)
@@ -90,8 +92,6 @@ class ChangeSerializer(serializers.Serializer[EffectChange]):
 class EffectSerializer(EffectSummarySerializer):
     """What a call would change. At most 100 changes are listed here; digest, counts and total cover all."""
 
-    gaps = serializers.ListField(child=serializers.CharField())
-    unwatched = serializers.ListField(child=serializers.CharField())
     changes = ChangeSerializer(many=True)
 
     def to_representation(self, instance: ApprovalRequest) -> dict[str, Any]:

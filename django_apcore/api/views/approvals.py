@@ -62,8 +62,7 @@ class OneApprovalView(ApiView):
         )
         return get_object_or_404(related.prefetch_related("decisions"), pk=approval_id)
 
-    def answer(self, approval_id: UUID) -> Response:
-        approval = self.approval(approval_id)
+    def answer(self, approval: ApprovalRequest) -> Response:
         return Response(ApprovalSerializer(approval, context={"request": self.request}).data)
 
 
@@ -73,7 +72,7 @@ class ApprovalView(OneApprovalView):
     @extend_schema(operation_id="get_approval", responses=answers(ApprovalSerializer, 404))
     def get(self, request: Request, approval_id: UUID) -> Response:
         """Read a request: what is asked, by whom, what it would change, and what was decided."""
-        return self.answer(approval_id)
+        return self.answer(self.approval(approval_id))
 
 
 class ApprovalChangesView(OneApprovalView, ListAPIView[EffectChange]):
@@ -105,8 +104,8 @@ class ApproveView(OneApprovalView):
     def post(self, request: Request, approval_id: UUID) -> Response:
         """Approve exactly the effect whose digest you saw."""
         self.approval(approval_id)
-        services.approve(approval_id, actor=self.person, channel=_CHANNEL, **read_body(request, APPROVE))
-        return self.answer(approval_id)
+        body = read_body(request, APPROVE)
+        return self.answer(services.approve(approval_id, actor=self.person, channel=_CHANNEL, **body))
 
 
 class RejectView(OneApprovalView):
@@ -120,8 +119,8 @@ class RejectView(OneApprovalView):
     def post(self, request: Request, approval_id: UUID) -> Response:
         """Reject a request, and say why."""
         self.approval(approval_id)
-        services.reject(approval_id, actor=self.person, channel=_CHANNEL, **read_body(request, REJECT))
-        return self.answer(approval_id)
+        body = read_body(request, REJECT)
+        return self.answer(services.reject(approval_id, actor=self.person, channel=_CHANNEL, **body))
 
 
 class CancelView(OneApprovalView):
@@ -136,8 +135,7 @@ class CancelView(OneApprovalView):
         """Withdraw a request that was not executed yet."""
         self.approval(approval_id)
         body, identity = read_body(request, CANCEL), self.call_context.identity
-        services.cancel(approval_id, actor=self.person, identity=identity, **body)
-        return self.answer(approval_id)
+        return self.answer(services.cancel(approval_id, actor=self.person, identity=identity, **body))
 
 
 class RemeasureView(OneApprovalView):
@@ -152,5 +150,4 @@ class RemeasureView(OneApprovalView):
         """Measure the effect of a pending request again."""
         self.approval(approval_id)
         read_body(request, EMPTY)
-        services.remeasure(approval_id, actor=self.person)
-        return self.answer(approval_id)
+        return self.answer(services.remeasure(approval_id, actor=self.person))

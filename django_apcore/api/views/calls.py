@@ -4,20 +4,22 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apcore.approval import APPROVAL_TOKEN
-from apcore.errors import ApprovalPendingError, InvalidInputError
+from apcore.errors import ApprovalPendingError, InvalidInputError, ModuleExecuteError
 from apcore.execution import REWRITE_NOTE
 from django_apcore import runtime, services
 from django_apcore.api.base import ApiView
 from django_apcore.api.bodies import CALL, read_body
-from django_apcore.api.effects import LISTED, without_secrets
+from django_apcore.api.effects import LISTED, record_summary, without_secrets
 from django_apcore.api.idempotency import HEADER, answer_once, read_key
 from django_apcore.api.links import link
 from django_apcore.api.openapi import PreflightSerializer, ResultSerializer, SubmittedSerializer, answers, json_body
 from django_apcore.api.pending import RETRY_AFTER_SECONDS, pending_response
+from django_apcore.stores import DatabaseApprovalHandler
 
 TOKEN_HEADER: Final = "Apcore-Approval-Token"
 
@@ -53,6 +55,8 @@ class CallView(ApiView):
         return self.result_of(lambda: runtime.get().executor.call(module_id, inputs, self.call_context))
 
     def resume(self, module_id: str, inputs: dict[str, Any], token: str, key: str | None) -> Response:
+        if not isinstance(runtime.get().approval_handler, DatabaseApprovalHandler):
+            return self.call(module_id, {**inputs, APPROVAL_TOKEN: token})
         return self.result_of(
             lambda: services.resume(
                 token, module_id=module_id, inputs=inputs, context=self.call_context, idempotency_key=key
@@ -64,6 +68,7 @@ class CallView(ApiView):
             result = call()
         except ApprovalPendingError as pending:
             return pending_response(self.request, pending)
+        require_json(result)
         body = {"result": result, "trace_id": self.trace_id}
         if rewrites := self.call_context.data.get(REWRITE_NOTE):
             body["rewrites"] = rewrites
@@ -83,9 +88,10 @@ class ValidateView(ApiView):
         inputs, _ = read_call(request)
         app = runtime.get()
         app.registry.get_definition(module_id)
-        preflight = app.executor.validate(module_id, inputs, self.call_context).to_dict(limit=LISTED)
-        preflight["predicted_changes"] = [without_secrets(change) for change in preflight["predicted_changes"]]
-        return Response(preflight)
+        preflight = app.executor.validate(module_id, inputs, self.call_context)
+        changes = [without_secrets(change.to_dict()) for change in preflight.predicted_changes[:LISTED]]
+        effect = record_summary(preflight.effect) if preflight.effect else None
+        return Response(preflight.to_dict(limit=0) | {"predicted_changes": changes, "effect": effect})
 
 
 class SubmitView(ApiView):
@@ -116,6 +122,15 @@ class SubmitView(ApiView):
             status=202,
             headers={"Location": status_url, "Retry-After": str(RETRY_AFTER_SECONDS)},
         )
+
+
+def require_json(result: dict[str, Any]) -> None:
+    """Raise ModuleExecuteError for a result that cannot be sent. The module has run by now, and the answer says so."""
+    try:
+        JSONRenderer().render(result)
+    except (TypeError, ValueError, RecursionError) as error:
+        message = "The module was executed, but its result cannot be written as JSON."
+        raise ModuleExecuteError(message, details={"type": type(error).__name__}) from error
 
 
 def read_call(request: Request) -> tuple[dict[str, Any], str | None]:

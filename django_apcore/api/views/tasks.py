@@ -58,9 +58,9 @@ class OneTaskView(ApiView):
         tasks = visible_tasks(self.request.user, self.call_context.identity).select_related("requested_by")
         return get_object_or_404(tasks, pk=task_id)
 
-    def answer(self, task_id: UUID) -> Response:
+    def answer(self, task: AsyncTask) -> Response:
         context = {"request": self.request, "identity": self.call_context.identity}
-        return Response(TaskSerializer(self.task(task_id), context=context).data)
+        return Response(TaskSerializer(task, context=context).data)
 
 
 class TaskView(OneTaskView):
@@ -69,7 +69,7 @@ class TaskView(OneTaskView):
     @extend_schema(operation_id="get_task", responses=answers(TaskSerializer, 404))
     def get(self, request: Request, task_id: UUID) -> Response:
         """Read a task: its progress, and its result or error once it has finished."""
-        return self.answer(task_id)
+        return self.answer(self.task(task_id))
 
 
 class TaskCancelView(OneTaskView):
@@ -84,5 +84,4 @@ class TaskCancelView(OneTaskView):
         """Ask for the end of a task: at once while it waits, at its next check while it runs."""
         self.task(task_id)
         read_body(request, EMPTY)
-        services.cancel_task(task_id, actor=self.person, identity=self.call_context.identity)
-        return self.answer(task_id)
+        return self.answer(services.cancel_task(task_id, actor=self.person, identity=self.call_context.identity))

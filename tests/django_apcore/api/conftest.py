@@ -11,7 +11,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from apcore.acl import ACL
-from apcore.errors import ModuleError
+from apcore.errors import ExecutionCancelledError, ModuleError
 from apcore.modules import ModuleAnnotations, module
 from apcore.registry import Registry
 from django_apcore import runtime
@@ -54,6 +54,19 @@ def fail(how: str) -> dict[str, Any]:
     raise ValueError("the password is hunter2")
 
 
+@module(id="groups.count", effect="transactional")
+def count(what: str) -> dict[str, Any]:
+    """Add a group and return something that JSON has no word for."""
+    Group.objects.create(name=f"counted {Group.objects.count()}")
+    return {"number": {"nan": float("nan"), "half": "\ud800", "thing": object()}[what]}
+
+
+@module(id="groups.stop")
+def stop() -> dict[str, Any]:
+    """Give up."""
+    raise ExecutionCancelledError
+
+
 @module(id="groups.forbidden")
 def forbidden() -> dict[str, Any]:
     """A module that nobody may call."""
@@ -72,7 +85,7 @@ def report() -> dict[str, Any]:
     return {"fine": True}
 
 
-MODULES = (find, add, delete, fail, forbidden, hidden, report)
+MODULES = (find, add, delete, fail, count, stop, forbidden, hidden, report)
 RULES = (
     {"callers": ["*"], "targets": ["groups.forbidden"], "effect": "deny"},
     {"callers": ["@external"], "targets": ["staff.*"], "effect": "allow", "conditions": {"roles": ["staff"]}},

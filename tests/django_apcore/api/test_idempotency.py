@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.contrib.auth.models import Group
-from django.db import connection
+from django.db import connections
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -135,7 +135,7 @@ def test_unusable_keys_are_refused(agent: APIClient, key: str) -> None:
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, databases="__all__")
 def test_of_two_at_the_same_time_one_acts(agent: APIClient) -> None:
     barrier, statuses = threading.Barrier(4), []
 
@@ -143,7 +143,7 @@ def test_of_two_at_the_same_time_one_acts(agent: APIClient) -> None:
         client = APIClient(headers={"Authorization": agent._credentials["HTTP_AUTHORIZATION"]})
         barrier.wait()
         statuses.append(add(client, "k").status_code)
-        connection.close()
+        connections.close_all()
 
     threads = [threading.Thread(target=retry) for _ in range(4)]
     for thread in threads:

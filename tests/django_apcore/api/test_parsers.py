@@ -57,6 +57,17 @@ def test_other_media_types_are_refused(agent: APIClient, content_type: str) -> N
     assert (response.status_code, response.json()["code"]) == (415, "REQUEST_UNSUPPORTED_MEDIA_TYPE")
 
 
+def test_a_body_without_a_media_type_is_refused(agent: APIClient) -> None:
+    response = agent.generic("POST", CALL, '{"inputs": {"name": ""}}', content_type="")
+    assert response.status_code == 415
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "0"])
+def test_a_body_whose_length_is_a_lie_is_not_read(agent: APIClient, length: str) -> None:
+    response = agent.post(CALL, '{"inputs": {"name": ""}}', content_type="application/json", CONTENT_LENGTH=length)
+    assert response.status_code == 400
+
+
 def test_a_large_body_is_not_read(agent: APIClient, configure: Callable[..., None]) -> None:
     configure(API_MAX_BODY_BYTES=100)
     assert post(agent, '{"inputs": {"name": "%s"}}' % ("x" * 70)).status_code == 200

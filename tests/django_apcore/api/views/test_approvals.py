@@ -9,7 +9,8 @@ from rest_framework.test import APIClient
 from django_apcore.models import ApprovalDecision, ApprovalRequest
 from tests.django_apcore.api.conftest import account, call, client_of, url
 
-pytestmark = pytest.mark.django_db(databases="__all__")  # a call enrols every database
+# A call enrols every database, and a measurement isolates itself, which needs a transaction of its own.
+pytestmark = pytest.mark.django_db(transaction=True, databases="__all__")
 
 
 @pytest.fixture(autouse=True)

@@ -8,12 +8,15 @@ import pytest
 from django.contrib.auth.models import Group
 from rest_framework.test import APIClient
 
+from apcore.approval import ApprovalResult
 from apcore.execution import Rewrite
+from apcore.testing import ScriptedApprovalHandler
 from django_apcore import runtime, services
 from django_apcore.models import ApprovalPolicy, ApprovalRequest, AsyncTask, AuditEntry
 from tests.django_apcore.api.conftest import call, url
 
-pytestmark = pytest.mark.django_db(databases="__all__")  # a call enrols every database
+# A call enrols every database, and a measurement isolates itself, which needs a transaction of its own.
+pytestmark = pytest.mark.django_db(transaction=True, databases="__all__")
 
 
 @pytest.fixture
@@ -45,6 +48,8 @@ def test_a_result_comes_with_its_trace(agent: APIClient) -> None:
         ("groups.find", {"name": "", "other": 1}, 400, "SCHEMA_VALIDATION_ERROR"),
         ("groups.fail", {"how": "quota"}, 429, "GROUPS_QUOTA_EXCEEDED"),
         ("groups.fail", {"how": "badly"}, 500, "MODULE_EXECUTE_ERROR"),
+        ("groups.stop", {}, 499, "EXECUTION_CANCELLED"),
+        ("Groups.Find", {}, 400, "INVALID_MODULE_ID"),
     ],
 )
 def test_errors_have_the_protocols_form_and_status(
@@ -88,6 +93,32 @@ def test_a_fault_of_our_own_is_logged_and_answered_without_its_text(
     assert (response.status_code, response.json()["code"]) == (500, "GENERAL_INTERNAL_ERROR")
     assert b"hunter2" not in response.content
     assert "Unexpected error" in caplog.text
+
+
+@pytest.mark.parametrize("what", ["nan", "half", "thing"])
+@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
+def test_a_result_that_json_cannot_hold_is_an_error_and_happens_once(
+    agent: APIClient, what: str, headers: dict[str, str]
+) -> None:
+    answers = [call(agent, "groups.count", {"what": what}, **headers) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [500, 500]
+    assert answers[0].json()["code"] in {"MODULE_EXECUTE_ERROR", "SCHEMA_VALIDATION_ERROR"}
+    if headers:
+        assert answers[0].content == answers[1].content
+        assert Group.objects.filter(name__startswith="counted").count() <= 1
+
+
+def test_an_approval_handler_of_the_projects_own_is_served_too(agent: APIClient) -> None:
+    pending, approved = ApprovalResult("pending", approval_id="ticket 7"), ApprovalResult("approved")
+    handler = ScriptedApprovalHandler(pending, approved)
+    ours = runtime.get()
+    runtime.replace(runtime.build(registry=ours.registry, acl=ours.acl, approval_handler=handler))
+    first = call(agent, "groups.delete", {"name": "x"})
+    assert (first.status_code, first.json()["code"]) == (202, "APPROVAL_PENDING")
+    assert first.json()["details"]["approval_id"] == "ticket 7"
+    again = call(agent, "groups.delete", {"name": "x"}, **{"Apcore-Approval-Token": "ticket 7"})
+    assert (again.status_code, again.json()["result"]["deleted"]) == (200, 0)
+    assert handler.checked == ["ticket 7"]
 
 
 def test_a_caller_is_told_that_its_inputs_were_rewritten(agent: APIClient) -> None:

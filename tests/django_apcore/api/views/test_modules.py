@@ -14,7 +14,7 @@ def listed(client: APIClient, query: str = "") -> list[str]:
 
 
 def test_the_list_has_what_the_caller_may_call_and_nothing_else(agent: APIClient) -> None:
-    assert listed(agent) == ["groups.add", "groups.delete", "groups.fail", "groups.find"]
+    assert listed(agent) == ["groups.add", "groups.count", "groups.delete", "groups.fail", "groups.find", "groups.stop"]
 
 
 def test_conditions_of_the_access_rules_count(agent: APIClient) -> None:
@@ -29,9 +29,9 @@ def test_the_list_can_be_narrowed(agent: APIClient) -> None:
 
 
 def test_the_list_comes_in_pages(agent: APIClient) -> None:
-    first = agent.get(url("modules/?page_size=3")).json()
-    assert (first["count"], len(first["results"])) == (4, 3)
-    assert len(agent.get(first["next"]).json()["results"]) == 1
+    first = agent.get(url("modules/?page_size=4")).json()
+    assert (first["count"], len(first["results"])) == (6, 4)
+    assert len(agent.get(first["next"]).json()["results"]) == 2
     assert agent.get(url("modules/?page=99")).json()["code"] == "REQUEST_NOT_FOUND"
     assert agent.get(url("modules/?page=" + "9" * 5000)).status_code == 404
 
