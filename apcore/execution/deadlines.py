@@ -45,28 +45,41 @@ class Deadlines:
 
     def __init__(self, grace: float) -> None:
         self._grace = grace
-        self._lock = threading.Lock()
         self._active: dict[_Entry, None] = {}
+        self._begin()
+        os.register_at_fork(after_in_child=_beginner(weakref.ref(self)))
+
+    def _begin(self) -> None:
+        """What belongs to this process alone. A lock that another thread held when it forked is held for ever."""
+        # Reentrant, because a signal handler or a finalizer may make a call in the middle of ours.
+        self._lock = threading.RLock()
         self._wake = threading.Event()
         self._next_look = 0.0
-        self._watcher_pid = 0
+        self._has_watcher = False
         weakref.finalize(self, self._wake.set)
+
+    def begin_in_child(self) -> None:
+        """After a fork only the thread that forked lives on, and others may get the IDs of those that do not."""
+        self._active = {entry: None for entry in self._active if entry.thread_id == threading.get_ident()}
+        self._begin()
 
     def start(self) -> None:
         """Start the watcher unless this process has it; the first call after a fork does so by itself."""
         with self._lock:
-            if self._watcher_pid != os.getpid():
-                self._watcher_pid = os.getpid()
-                self._next_look = 0.0
+            if not self._has_watcher:
                 threading.Thread(
                     target=_watch, args=(weakref.ref(self), self._wake), name="apcore-deadlines", daemon=True
                 ).start()
+                self._has_watcher = True
 
     def run(self, deadline: float, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
         """``function(*args)``. Raises ModuleTimeoutError when the deadline passed before it was done, whatever it did.
 
-        A result that comes late is dropped, and so is an error: what happened after the deadline never counts.
+        Past the deadline it does not even start. A result that comes late is dropped, and so is an error: what
+        happened after the deadline never counts.
         """
+        if monotonic() > deadline:
+            raise timed_out(context)
         entry = _Entry(deadline, context)
         try:
             self._enter(entry)
@@ -76,6 +89,8 @@ class Deadlines:
                 self._leave(entry)
         except DeadlineInterrupt:
             self._leave(entry)
+            if not entry.interrupted:
+                raise  # it is meant for a call around this one
             raise timed_out(context) from None
         except Exception as error:
             if monotonic() > deadline:
@@ -86,7 +101,7 @@ class Deadlines:
         return result
 
     def _enter(self, entry: _Entry) -> None:
-        if self._watcher_pid != os.getpid():
+        if not self._has_watcher:
             self.start()
         with self._lock:
             self._active[entry] = None
@@ -97,19 +112,34 @@ class Deadlines:
     def _leave(self, entry: _Entry) -> None:
         with self._lock:
             self._active.pop(entry, None)
-        if entry.interrupted:
-            # Scheduled but perhaps not delivered yet: it must not hit whatever this thread does next.
-            _schedule_interrupt(entry.thread_id, None)
+            if entry.interrupted:
+                # Scheduled but perhaps not delivered yet: it must not hit whatever this thread does next, unless that
+                # is a call around this one, which was interrupted at the same time.
+                _schedule_interrupt(entry.thread_id, DeadlineInterrupt if self._is_interrupted(entry) else None)
+
+    def _is_interrupted(self, inner: _Entry) -> bool:
+        return any(entry.interrupted and entry.thread_id == inner.thread_id for entry in self._active)
 
     def look(self) -> float:
         """Act on every call that is past its time; return how many seconds the watcher may sleep."""
         now = monotonic()
+        self._report(now)
         with self._lock:
             next_look = now + _IDLE_SECONDS
-            for entry in self._active:
+            for entry in tuple(self._active):
                 next_look = min(next_look, self._act(entry, now))
             self._next_look = next_look
         return next_look - now
+
+    def _report(self, now: float) -> None:
+        """Log whom the watcher is about to interrupt, outside the lock: a slow log would hold up every call."""
+        for entry in tuple(self._active):
+            if not entry.interrupted and now >= entry.deadline + self._grace:
+                logger.error(
+                    "Module %s ignored its deadline and is interrupted %.0f ms after it",
+                    entry.context.call_chain[-1] if entry.context.call_chain else "?",
+                    (now - entry.deadline) * 1000,
+                )
 
     def _act(self, entry: _Entry, now: float) -> float:
         """When to look again. Under the lock, so that the call cannot end between decision and interrupt."""
@@ -118,22 +148,31 @@ class Deadlines:
         if not entry.warned:
             entry.warned = True
             if entry.context.cancel_token is not None:
-                entry.context.cancel_token.cancel("the deadline has passed")
+                entry.context.cancel_token.cancel(DEADLINE_PASSED)
         end = entry.deadline + self._grace
         if now < end:
             return end
         if not entry.interrupted:
             entry.interrupted = True
-            logger.error(
-                "Module %s ignored its deadline and is interrupted %.0f ms after it",
-                entry.context.call_chain[-1] if entry.context.call_chain else "?",
-                (now - entry.deadline) * 1000,
-            )
             _schedule_interrupt(entry.thread_id, DeadlineInterrupt)
         return now + _IDLE_SECONDS
 
 
+DEADLINE_PASSED = "the deadline has passed"
+"""The reason in the cancel token of a call whose time is over."""
+
 _IDLE_SECONDS = 5.0
+
+
+def _beginner(reference: weakref.ref[Deadlines]) -> Callable[[], None]:
+    """What to do in a forked process; fork hooks stay for ever, so this one holds no strong reference."""
+
+    def begin() -> None:
+        deadlines = reference()
+        if deadlines is not None:
+            deadlines.begin_in_child()
+
+    return begin
 
 
 def _watch(reference: weakref.ref[Deadlines], wake: threading.Event) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from time import monotonic
 from typing import Any, NoReturn
 
 from apcore.acl import ACL
@@ -64,8 +66,8 @@ class Executor:
         runners: tuple[RunnerFactory, RunnerFactory] = (SyncRunner, AsyncRunner),
     ) -> None:
         self.registry = registry
-        self.acl = acl
-        self.approval_handler = approval_handler
+        self._acl = acl
+        self._approval_handler = approval_handler
         self.toggles = toggles if toggles is not None else Toggles()
         self.settings = config if isinstance(config, ExecutorSettings) else ExecutorSettings.from_mapping(config or {})
         self._chain = MiddlewareChain()
@@ -85,8 +87,8 @@ class Executor:
             Step("call_chain_guard", CallChainGuard(settings).run, pure=True, native=True),
             Step("module_lookup", ModuleLookup(self.registry, self.toggles).run, pure=True, native=True),
             Step("input_rewrite", self._rewrite.run, pure=True, native=True),
-            Step("acl_check", AclCheck(self.acl).run, pure=True, native=True),
-            Step("approval_gate", ApprovalGate(self.approval_handler, meter).run, pure=True, native=True),
+            Step("acl_check", AclCheck(self._acl).run, pure=True, native=True),
+            Step("approval_gate", ApprovalGate(self._approval_handler, meter).run, pure=True, native=True),
             Step("middleware_before", MiddlewareBefore(self._chain, settings).run, native=True),
             Step("input_validation", validate_input, pure=True, native=True),
             Step("execute", Execute(settings, meter).run, native=True),
@@ -120,8 +122,13 @@ class Executor:
         *,
         run_until: RunUntil | None = None,
     ) -> dict[str, Any]:
-        """Like ``call``, from a coroutine."""
-        return await self._perform(PipelineState(module_id, inputs, context, self._async_runner, run_until))
+        """Like ``call``, from a coroutine. Cancelling its task also sets the cancel token, for modules in a thread."""
+        state = PipelineState(module_id, inputs, context, self._async_runner, run_until)
+        try:
+            return await self._perform(state)
+        except asyncio.CancelledError:
+            state.cancel("the caller was cancelled")
+            raise
 
     def validate(
         self, module_id: str, inputs: Mapping[str, Any] | None = None, context: Context | None = None
@@ -136,6 +143,16 @@ class Executor:
         return await self._preflight(module_id, inputs, context, self._async_runner)
 
     # Wiring
+
+    @property
+    def acl(self) -> ACL | None:
+        """Who may call what. Not assignable: its rules can be replaced, the list itself cannot."""
+        return self._acl
+
+    @property
+    def approval_handler(self) -> ApprovalHandler | None:
+        """Who is asked; not assignable either."""
+        return self._approval_handler
 
     @property
     def strategy(self) -> Strategy:
@@ -184,10 +201,16 @@ class Executor:
             _log_unexpected(original, state.module_id, context)
         error = propagate_error(original, state.module_id, context)
         if state.passage is not None:
+            self._leave_time_to_recover(context)
             fallback: dict[str, Any] | None = await state.passage.recover(error)
             if fallback is not None:
                 return fallback
         return _raise(error, failure.step)
+
+    def _leave_time_to_recover(self, context: Context) -> None:
+        """A call whose time is over still has its ``on_error()`` hooks to run (§11.8.4)."""
+        if context.deadline is not None:
+            context.deadline = max(context.deadline, monotonic() + self.settings.grace_period / 1000)
 
     async def _preflight(
         self, module_id: str, inputs: Mapping[str, Any] | None, context: Context | None, runner: Runner

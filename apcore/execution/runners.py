@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from time import monotonic
 from types import CoroutineType
 from typing import Any, TypeVar
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 
+from apcore.approval import EffectDriftError
 from apcore.context import Context
-from apcore.effects import EffectRecord
+from apcore.effects import NO_EFFECT, EffectRecord
 from apcore.errors import InternalError
-from apcore.execution.deadlines import Deadlines, timed_out
+from apcore.execution.deadlines import DEADLINE_PASSED, Deadlines, timed_out
 from apcore.pipeline import Body, Invocation
 
 T = TypeVar("T")
@@ -49,10 +51,11 @@ class SyncRunner:
         """Call ``function`` until ``deadline``. Raises ModuleTimeoutError past it (§12.7.5)."""
         if deadline is None:
             return complete(function, *args)
-        return self._deadlines.run(deadline, context, complete, function, *args)
+        return self._deadlines.run(deadline, context, _complete_within, deadline, context, function, *args)
 
     async def execute(self, invocation: Invocation, body: Body) -> None:
-        """No transaction in pure Python: just run it."""
+        """No transaction in pure Python: just run it. Raises EffectDriftError when a measured effect was approved."""
+        _refuse_what_must_be_measured(invocation)
         await body(self)
 
     async def measure(self, invocation: Invocation, body: Body) -> EffectRecord | None:
@@ -70,7 +73,7 @@ class AsyncRunner:
         """Await ``function``, or run it on the thread-sensitive thread."""
         if iscoroutinefunction(function):
             return await function(*args)
-        return await _settled(await sync_to_async(function, thread_sensitive=True)(*args))
+        return await _settled(await _on_the_thread(_plainly, function, *args))
 
     async def call_within(
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
@@ -78,27 +81,14 @@ class AsyncRunner:
         """Like ``call`` until ``deadline``. Raises ModuleTimeoutError past it (§12.7.5)."""
         if deadline is None:
             return await self.call(function, *args)
-        if not iscoroutinefunction(function):
-            run = sync_to_async(self._deadlines.run, thread_sensitive=True)
-            return await _settled(await run(deadline, context, function, *args))
-        signal = None
-        if context.cancel_token is not None:
-            signal = asyncio.get_running_loop().call_at(
-                deadline, context.cancel_token.cancel, "the deadline has passed"
-            )
-        try:
-            async with asyncio.timeout_at(deadline) as limit:
-                return await function(*args)
-        except TimeoutError:
-            if limit.expired():
-                raise timed_out(context) from None
-            raise
-        finally:
-            if signal is not None:
-                signal.cancel()
+        if iscoroutinefunction(function):
+            return await _settled_within(deadline, context, function, *args)
+        result = await _on_the_thread(self._deadlines.run, deadline, context, _plainly, function, *args)
+        return await _awaited_within(deadline, context, result) if _is_awaitable(result) else result
 
     async def execute(self, invocation: Invocation, body: Body) -> None:
-        """No transaction in pure Python: just run it."""
+        """No transaction in pure Python: just run it. Raises EffectDriftError when a measured effect was approved."""
+        _refuse_what_must_be_measured(invocation)
         await body(self)
 
     async def measure(self, invocation: Invocation, body: Body) -> EffectRecord | None:
@@ -109,17 +99,80 @@ class AsyncRunner:
 def complete(function: Callable[..., Any], /, *args: Any) -> Any:
     """The result of ``function``, awaited on a loop of its own if it is awaitable (§12.7.7, sync to async)."""
     result = function(*args)
-    if type(result) is not CoroutineType and not hasattr(result, "__await__"):
-        return result
+    return _on_a_loop(_settled, result) if _is_awaitable(result) else result
+
+
+def _complete_within(deadline: float, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
+    result = function(*args)
+    return _on_a_loop(_awaited_within, deadline, context, result) if _is_awaitable(result) else result
+
+
+def _on_a_loop(function: Callable[..., Coroutine[Any, Any, Any]], /, *args: Any) -> Any:
     if not _loop_is_running():
-        return async_to_sync(_settled)(result)
+        return async_to_sync(function)(*args)
     # This thread's loop waits for us and cannot run it: a sync call inside a loop is rare, and worth a thread.
+    variables = copy_context()
     with ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(copy_context().run, asyncio.run, _settled(result)).result()
+        try:
+            return pool.submit(variables.run, async_to_sync(function), *args).result()
+        finally:
+            for variable, value in variables.items():
+                if variable.get(None) is not value:
+                    variable.set(value)
+
+
+async def _settled_within(deadline: float, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
+    if monotonic() > deadline:
+        raise timed_out(context)
+    return await _awaited_within(deadline, context, function(*args))
+
+
+async def _awaited_within(deadline: float, context: Context, awaitable: Awaitable[Any]) -> Any:
+    """What ``awaitable`` gives; at the deadline the token is set and it is cancelled, and what comes later is dropped.
+
+    Raises ModuleTimeoutError past the deadline.
+    """
+    left = deadline - monotonic()
+    token = context.cancel_token
+    signal = token and asyncio.get_running_loop().call_later(left, token.cancel, DEADLINE_PASSED)
+    try:
+        async with asyncio.timeout(left) as limit:
+            result = await awaitable
+    except Exception as error:
+        if limit.expired() or monotonic() > deadline:
+            raise timed_out(context) from error
+        raise
+    finally:
+        if signal is not None:
+            signal.cancel()
+    if monotonic() > deadline:
+        raise timed_out(context)
+    return result
+
+
+_on_the_thread = sync_to_async(lambda function, *args: function(*args), thread_sensitive=True)
+
+
+def _plainly(function: Callable[..., Any], /, *args: Any) -> Any:
+    """``function(*args)``. A future cannot carry a StopIteration, and whoever waits for it would wait for ever."""
+    try:
+        return function(*args)
+    except StopIteration as stop:
+        raise RuntimeError(f"{getattr(function, '__qualname__', 'A function')} raised StopIteration") from stop
+
+
+def _refuse_what_must_be_measured(invocation: Invocation) -> None:
+    approved = invocation.grant.effect_digest if invocation.grant is not None else None
+    if invocation.definition.effect == "transactional" and approved not in (None, NO_EFFECT.digest):
+        raise EffectDriftError(NO_EFFECT)
 
 
 async def _settled(result: Any) -> Any:
-    return await result if hasattr(result, "__await__") else result
+    return await result if _is_awaitable(result) else result
+
+
+def _is_awaitable(result: Any) -> bool:
+    return type(result) is CoroutineType or hasattr(result, "__await__")
 
 
 def _loop_is_running() -> bool:

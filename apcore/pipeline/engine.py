@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
@@ -49,7 +50,9 @@ async def _run_steps(steps: tuple[Step, ...], state: PipelineState) -> None:
                 output = await step.run(state) if step.is_async else step.run(state)
             else:
                 output = await step.perform(state)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled_from_outside():
+                raise
             if not step.ignore_errors:
                 raise PipelineStepError(step.name, error) from error
             logger.warning("Step %r failed and is configured to be ignored (%s)", step.name, type(error).__name__)
@@ -59,3 +62,12 @@ async def _run_steps(steps: tuple[Step, ...], state: PipelineState) -> None:
             if state.run_until(state):
                 state.stopped = True
                 return
+
+
+def _is_cancelled_from_outside() -> bool:
+    """Whether somebody cancelled this task; if not, a module awaited something cancelled, which is a plain failure."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return False
+    return task is None or task.cancelling() > 0

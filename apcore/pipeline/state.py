@@ -75,6 +75,12 @@ class PipelineState:
         """Whether this call needs a signature: by the module's annotation or because a rewriter asked (§7.4)."""
         return self.definition.requires_approval or self.approval_asked is not None
 
+    def cancel(self, reason: str) -> None:
+        """Tell whatever still runs for this call, in a thread perhaps, to stop."""
+        context = getattr(self, "context", None)
+        if context is not None and context.cancel_token is not None:
+            context.cancel_token.cancel(reason)
+
     def invocation(self) -> Invocation:
         """The run of the module that this state has come to."""
         return Invocation(self.definition, self.inputs, self.original_inputs, self.context, self.grant)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from functools import partial
 from time import monotonic
+from typing import Any
 
 from apcore.errors import ApprovalDeniedError
 from apcore.execution.settings import ExecutorSettings
@@ -26,7 +26,10 @@ class MiddlewareBefore:
             context.deadline = monotonic() + self._limit
         if not self._chain.layers:
             return
-        invoke = partial(state.runner.call_within, context.deadline, context)
+
+        async def invoke(hook: Any, *arguments: Any) -> Any:
+            return await state.runner.call_within(context.deadline, context, hook, *arguments)
+
         state.passage = self._chain.passage(state.module_id, context, invoke)
         if state.sealed_inputs is None:
             state.inputs = await state.passage.before(state.inputs)

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -237,3 +239,128 @@ def test_interrupts_that_race_with_the_end_of_a_call_never_leak() -> None:
         with contextlib.suppress(ModuleTimeoutError):
             deadlines.run(time.monotonic() + limit, context, time.sleep, pause)
         sum(range(200))
+
+
+def test_an_interrupt_for_the_outer_call_is_not_spent_on_an_inner_one(call: Call) -> None:
+    went_on: list[str] = []
+
+    @module(id="chain.patient", timeout_ms=20_000)
+    def patient() -> dict[str, Any]:
+        """Have much more time than the caller"""
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            sum(range(50))
+        return {}
+
+    @module(id="chain.hasty", timeout_ms=60)
+    def hasty(context: Context) -> dict[str, Any]:
+        """Survive the failure of an inner call"""
+        with contextlib.suppress(ModuleTimeoutError):
+            context.executor.call("chain.patient", {}, context)
+        went_on.append("after its deadline")
+        return {}
+
+    registry = Registry()
+    registry.register("chain.patient", patient)
+    registry.register("chain.hasty", hasty)
+    started = time.monotonic()
+    with pytest.raises(ModuleTimeoutError) as caught:
+        call(Executor(registry, config=LIMITS), "chain.hasty")
+    assert caught.value.module_id == "chain.hasty"
+    assert went_on == []
+    assert time.monotonic() - started < 4
+
+
+def test_when_inner_and_outer_calls_are_late_both_are_interrupted() -> None:
+    deadlines = Deadlines(grace=0.0)
+    context = Context.create().enter("late.both")
+    went_on: list[str] = []
+
+    def spin() -> None:
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            sum(range(50))
+
+    def outer() -> None:
+        with contextlib.suppress(ModuleTimeoutError):
+            deadlines.run(deadline, context, spin)
+        went_on.append("outer")
+        spin()
+
+    started = time.monotonic()
+    deadline = started + 0.05
+    with pytest.raises(ModuleTimeoutError):
+        deadlines.run(deadline, context, outer)
+    assert time.monotonic() - started < 4
+    assert went_on == []
+    sum(range(200_000))  # an interrupt that was still pending would strike here
+
+
+def in_a_fork(function: Callable[[], None]) -> int:
+    """The exit status of a forked child that runs ``function``; SIGALRM (14) ends one that hangs."""
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(10)
+        status = 1
+        try:
+            function()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_another_thread_holds_the_lock_harms_no_call() -> None:
+    deadlines = Deadlines(grace=0.01)
+    held, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with deadlines._lock:
+            held.set()
+            release.wait(10)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(10)
+
+    def in_the_child() -> None:
+        deadlines.run(time.monotonic() + 30, Context.create(), int)
+        with pytest.raises(ModuleTimeoutError):
+            deadlines.run(time.monotonic() + 0.02, Context.create(), lambda: [sum(range(50)) for _ in range(10**7)])
+
+    status = in_a_fork(in_the_child)
+    release.set()
+    thread.join()
+    assert status == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_calls_of_threads_that_a_fork_left_behind_are_forgotten() -> None:
+    """Their thread IDs are given to new threads of the child, which have done nothing wrong."""
+    deadlines = Deadlines(grace=0.0)
+    context = Context.create().enter("fork.parent")
+    running = threading.Event()
+
+    def work() -> None:
+        running.set()
+        time.sleep(0.5)
+
+    def late() -> None:
+        with contextlib.suppress(ModuleTimeoutError):
+            deadlines.run(time.monotonic() + 0.1, context, work)
+
+    def fork() -> None:
+        statuses.append(in_a_fork(lambda: check(deadlines)))
+
+    def check(deadlines: Deadlines) -> None:
+        assert [entry.thread_id for entry in deadlines._active] == [threading.get_ident()]
+
+    statuses: list[int] = []
+    thread = threading.Thread(target=late)
+    thread.start()
+    running.wait(10)
+    deadlines.run(time.monotonic() + 30, context, fork)
+    thread.join()
+    assert statuses == [0]

@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from apcore.errors import (
     InvalidInputError,
     InvalidModuleIdError,
     ModuleDisabledError,
+    ModuleError,
     ModuleExecuteError,
     ModuleNotFoundError,
     SchemaValidationError,
@@ -379,3 +381,36 @@ def test_calls_from_many_threads_do_not_share_state(registry: Registry) -> None:
     for thread in threads:
         thread.join()
     assert results == {n: {"marks": [n]} for n in range(800)}
+
+
+@pytest.mark.req("R-11.8.4-02")
+def test_on_error_hooks_have_time_to_run_when_the_whole_chain_has_none_left(call: Call) -> None:
+    asked: list[str] = []
+
+    class Rescuer:
+        def __init__(self, name: str, answer: dict[str, Any] | None) -> None:
+            self.name, self.answer = name, answer
+
+        def on_error(self, module_id: str, inputs: Any, error: ModuleError, context: Context) -> Any:
+            asked.append(f"{self.name}: {error.code}")
+            return self.answer
+
+    @module(id="slow.late")
+    def late() -> dict[str, Any]:
+        """Take too long"""
+        time.sleep(0.1)
+        return {}
+
+    registry = Registry()
+    registry.register("slow.late", late)
+    limits = {"global_timeout": 50, "grace_period": 5000}
+    executor = Executor(registry, config=limits, middlewares=[Rescuer("outer", {"saved": 1}), Rescuer("inner", None)])
+    assert call(executor, "slow.late") == {"saved": 1}
+    assert asked == ["inner: MODULE_TIMEOUT", "outer: MODULE_TIMEOUT"]
+
+
+def test_the_gates_of_an_executor_cannot_be_assigned_without_effect(executor: Executor) -> None:
+    with pytest.raises(AttributeError):
+        executor.acl = ACL()  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        executor.approval_handler = None  # type: ignore[misc]

@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+
+from apcore.context import Context
+from apcore.errors import ModuleExecuteError, ModuleTimeoutError
+from apcore.execution import Executor
+from apcore.modules import FunctionModule, module
+from apcore.registry import Registry
+
+Call = Callable[..., Any]
+SHORT = {"default_timeout": 60, "grace_period": 5000}
+seen: ContextVar[int] = ContextVar("seen", default=0)
+
+
+def executor_for(*modules: FunctionModule, **limits: int) -> Executor:
+    registry = Registry()
+    for each in modules:
+        registry.register(each.id, each)
+    return Executor(registry, config=limits)
+
+
+def call_in_a_loop(executor: Executor, *arguments: Any) -> Any:
+    """A sync call from a coroutine, which blocks its loop."""
+
+    async def run() -> Any:
+        return executor.call(*arguments)
+
+    return asyncio.run(run())
+
+
+@pytest.fixture(params=["sync", "async", "sync in a loop"])
+def any_call(request: pytest.FixtureRequest) -> Call:
+    return {
+        "sync": lambda executor, *arguments: executor.call(*arguments),
+        "async": lambda executor, *arguments: asyncio.run(executor.call_async(*arguments)),
+        "sync in a loop": call_in_a_loop,
+    }[request.param]
+
+
+@pytest.mark.req("R-12.7.5-01", "R-12.7.7-02")
+def test_an_async_module_ends_at_its_deadline_whoever_calls_it(any_call: Call) -> None:
+    ended: list[str] = []
+
+    @module(id="slow.coroutine")
+    async def slow(context: Context) -> dict[str, Any]:
+        """Sleep for long"""
+        try:
+            await asyncio.sleep(20)
+        finally:
+            assert context.cancel_token is not None
+            ended.append(context.cancel_token.reason or "not told")
+        return {}
+
+    started = time.monotonic()
+    with pytest.raises(ModuleTimeoutError):
+        any_call(executor_for(slow, **SHORT), "slow.coroutine")
+    assert time.monotonic() - started < 10
+    assert ended == ["the deadline has passed"]
+
+
+class Disguised:
+    """A coroutine that does not look like one."""
+
+    description = "Returns an awaitable"
+    input_schema: dict[str, Any] = {}
+    output_schema: dict[str, Any] = {}
+
+    def execute(self, inputs: dict[str, Any], context: Context) -> Awaitable[dict[str, Any]]:
+        return asyncio.sleep(20, {})
+
+
+def test_an_awaitable_that_a_plain_function_returns_has_a_deadline_too(any_call: Call) -> None:
+    registry = Registry()
+    registry.register("slow.disguised", Disguised())
+    started = time.monotonic()
+    with pytest.raises(ModuleTimeoutError):
+        any_call(Executor(registry, config=SHORT), "slow.disguised")
+    assert time.monotonic() - started < 10
+
+
+def test_what_an_async_module_returns_after_its_deadline_is_dropped(any_call: Call) -> None:
+    @module(id="late.stubborn")
+    async def stubborn() -> dict[str, Any]:
+        """Swallow the cancellation"""
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(20)
+        return {"late": True}
+
+    @module(id="late.blocking")
+    async def blocking() -> dict[str, Any]:
+        """Never give the loop a chance"""
+        time.sleep(0.15)  # noqa: ASYNC251 - that is the point
+        return {"late": True}
+
+    @module(id="late.failing")
+    async def failing() -> dict[str, Any]:
+        """Fail because of the cancellation"""
+        try:
+            await asyncio.sleep(20)
+        except asyncio.CancelledError as error:
+            raise ValueError("interrupted") from error
+        return {}
+
+    executor = executor_for(stubborn, blocking, failing, **SHORT)
+    for module_id in ("late.stubborn", "late.blocking", "late.failing"):
+        with pytest.raises(ModuleTimeoutError):
+            any_call(executor, module_id)
+
+
+def test_a_module_that_waited_in_the_queue_until_its_deadline_does_not_start() -> None:
+    started: list[int] = []
+
+    @module(id="queue.work")
+    def work(n: int) -> dict[str, Any]:
+        """Take a while"""
+        started.append(n)
+        time.sleep(0.1)
+        return {}
+
+    executor = executor_for(work, default_timeout=250, grace_period=5000)
+
+    async def run() -> list[Any]:
+        calls = (executor.call_async("queue.work", {"n": n}) for n in range(8))
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    results = asyncio.run(run())
+    assert isinstance(results[-1], ModuleTimeoutError)
+    assert len(started) < 5
+
+
+@pytest.mark.parametrize("error", [StopIteration("3"), StopAsyncIteration(), GeneratorExit(), RecursionError()])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_no_exception_of_a_module_leaves_the_caller_waiting(
+    any_call: Call, error: BaseException, is_async: bool
+) -> None:
+    @module(id="odd.sync")
+    def fail() -> dict[str, Any]:
+        """Raise"""
+        raise error
+
+    @module(id="odd.async")
+    async def fail_async() -> dict[str, Any]:
+        """Raise"""
+        raise error
+
+    outcome: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            any_call(executor_for(fail, fail_async), "odd.async" if is_async else "odd.sync")
+        except BaseException as raised:  # noqa: BLE001 - whatever it is
+            outcome.append(raised)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive(), "the caller waits for ever"
+    assert isinstance(outcome[0], GeneratorExit if isinstance(error, GeneratorExit) else ModuleExecuteError)
+
+
+def test_a_cancellation_that_comes_from_inside_the_module_is_a_failure(any_call: Call) -> None:
+    @module(id="odd.cancelled")
+    async def cancelled() -> dict[str, Any]:
+        """Wait for something that was cancelled"""
+        task = asyncio.ensure_future(asyncio.sleep(5))
+        task.cancel()
+        await task
+        return {}
+
+    with pytest.raises(ModuleExecuteError, match="CancelledError"):
+        any_call(executor_for(cancelled), "odd.cancelled")
+
+
+@pytest.mark.req("R-12.7.5-01")
+def test_a_module_in_a_thread_is_told_that_its_caller_was_cancelled() -> None:
+    running, told = threading.Event(), threading.Event()
+
+    @module(id="slow.thread")
+    def wait(context: Context) -> dict[str, Any]:
+        """Wait for the cancellation"""
+        running.set()
+        token = context.cancel_token
+        assert token is not None
+        for _ in range(500):
+            if token.is_cancelled:
+                told.set()
+                break
+            time.sleep(0.01)
+        return {}
+
+    executor = executor_for(wait)
+
+    async def run() -> None:
+        task = asyncio.create_task(executor.call_async("slow.thread"))
+        assert await asyncio.to_thread(running.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
+    assert told.wait(5)
+
+
+@pytest.mark.req("R-12.7.7-06")
+@pytest.mark.parametrize("module_id", ["vars.sync", "vars.async"])
+def test_context_variables_go_in_and_come_out(module_id: str) -> None:
+    @module(id="vars.sync")
+    def plain() -> dict[str, Any]:
+        """Read and write"""
+        before = seen.get()
+        seen.set(before + 1)
+        return {"before": before}
+
+    @module(id="vars.async")
+    async def coroutine() -> dict[str, Any]:
+        """Read and write"""
+        await asyncio.sleep(0)
+        before = seen.get()
+        seen.set(before + 1)
+        return {"before": before}
+
+    executor = executor_for(plain, coroutine)
+
+    async def run_async(call: Callable[[], Awaitable[Any]]) -> tuple[Any, int]:
+        seen.set(10)
+        return await call(), seen.get()
+
+    async def blocking() -> Any:
+        return executor.call(module_id)
+
+    assert asyncio.run(run_async(lambda: executor.call_async(module_id))) == ({"before": 10}, 11)
+    assert asyncio.run(run_async(blocking)) == ({"before": 10}, 11)
+    seen.set(20)
+    assert (executor.call(module_id), seen.get()) == ({"before": 20}, 21)
+
+
+KINDS = ("plain", "coroutine", "blocking coroutine")
+
+
+def link(kind: str, module_id: str, following: str | None) -> FunctionModule:
+    """A module of a kind that calls the following one in its way."""
+
+    def plain(context: Context) -> dict[str, Any]:
+        """Call on"""
+        return context.executor.call(following, {}, context) if following else {"end": True}
+
+    async def blocking(context: Context) -> dict[str, Any]:
+        """Call on, blocking the loop"""
+        return plain(context)
+
+    async def coroutine(context: Context) -> dict[str, Any]:
+        """Call on, awaiting"""
+        return await context.executor.call_async(following, {}, context) if following else {"end": True}
+
+    functions: dict[str, Any] = {"plain": plain, "coroutine": coroutine, "blocking coroutine": blocking}
+    return module(functions[kind], id=module_id)
+
+
+@pytest.mark.req("R-12.7.7-02", "R-12.7.7-04")
+def test_sync_and_async_modules_call_each_other_in_every_order(any_call: Call) -> None:
+    for kinds in itertools.product(KINDS, repeat=3):
+        ids = [f"mix.n{index}" for index in range(4)]
+        chain = zip((*kinds, "plain"), ids, (*ids[1:], None), strict=True)
+        executor = executor_for(*(link(*each) for each in chain))
+        assert any_call(executor, "mix.n0") == {"end": True}, kinds
+
+
+def test_a_thousand_tasks_and_many_threads_get_their_own_answers() -> None:
+    @module(id="many.plain")
+    def plain(n: int) -> dict[str, Any]:
+        """Echo"""
+        return {"n": n}
+
+    @module(id="many.coroutine")
+    async def coroutine(n: int) -> dict[str, Any]:
+        """Echo, later"""
+        await asyncio.sleep(0)
+        return {"n": n}
+
+    executor = executor_for(plain, coroutine)
+
+    async def run() -> list[Any]:
+        ids = ("many.plain", "many.coroutine")
+        return await asyncio.gather(*(executor.call_async(ids[n % 2], {"n": n}) for n in range(1000)))
+
+    assert asyncio.run(run()) == [{"n": n} for n in range(1000)]
+
+    wrong: list[int] = []
+
+    def work(n: int) -> None:
+        wrong.extend(n for _ in range(20) if executor.call("many.plain", {"n": n}) != {"n": n})
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
