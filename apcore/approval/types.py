@@ -25,13 +25,13 @@ class ApprovalRequest:
     """
 
     module_id: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Any] = field(repr=False)  # may hold secrets
     context: Context
     annotations: ModuleAnnotations
     description: str | None = None
     tags: tuple[str, ...] = ()
     effect: EffectRecord | None = None
-    original_arguments: Mapping[str, Any] | None = None
+    original_arguments: Mapping[str, Any] | None = field(default=None, repr=False)
     definition: ModuleDefinition | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from apcore.context import Context
@@ -62,8 +63,9 @@ class EffectMeter:
         return EffectRecord.build("declared", preview.changes)
 
     async def _run(self, runner: Runner, invocation: Invocation, function: Any, context: Context) -> Any:
+        """Every run gets inputs of its own: what one does to them must not be what is approved, or runs next."""
         deadline = self._settings.module_deadline(invocation.definition.timeout_ms, context.deadline)
-        return await runner.call_within(deadline, context, function, invocation.inputs, context)
+        return await runner.call_within(deadline, context, function, copy.deepcopy(invocation.inputs), context)
 
 
 def _wrong_type(definition: ModuleDefinition, expected: str, value: Any) -> ModuleExecuteError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from apcore.approval import ApprovalRequest, ApprovalResult
@@ -20,8 +20,8 @@ class Invocation:
     """
 
     definition: ModuleDefinition
-    inputs: Mapping[str, Any]
-    original_inputs: Mapping[str, Any] | None
+    inputs: Mapping[str, Any] = field(repr=False)  # may hold secrets
+    original_inputs: Mapping[str, Any] | None = field(repr=False)
     context: Context
     grant: ApprovalResult | None = None
 

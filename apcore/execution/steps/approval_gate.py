@@ -9,9 +9,16 @@ from typing import Any, NoReturn
 
 from apcore.approval import ApprovalHandler, ApprovalResult, BoundApprovalHandler
 from apcore.effects import EffectRecord
-from apcore.errors import ApprovalDeniedError, ApprovalPendingError, ApprovalTimeoutError, ModuleError
+from apcore.errors import (
+    ApprovalDeniedError,
+    ApprovalPendingError,
+    ApprovalTimeoutError,
+    InvalidInputError,
+    ModuleError,
+)
 from apcore.execution.measurement import EffectMeter
 from apcore.pipeline import Invocation, PipelineState
+from apcore.schema import canonical_json
 
 logger = logging.getLogger("apcore.approval")
 
@@ -28,7 +35,7 @@ class ApprovalGate:
 
     async def run(self, state: PipelineState) -> None:
         """Raises ApprovalDeniedError, ApprovalTimeoutError or ApprovalPendingError; whatever is unclear is a denial."""
-        if state.dry_run or not state.needs_approval:
+        if not state.needs_approval:
             return
         handler = self._handler
         if handler is None:
@@ -37,7 +44,14 @@ class ApprovalGate:
                     None, f"An approval is needed ({state.approval_asked}) and no handler can give it"
                 )
             return
+        if state.dry_run:
+            _copy_to_show(state.inputs)
+            return
         state.definition.input_validator.validate(state.inputs)
+        # What is shown and what will run are copied before anybody is asked: neither the caller nor the handler can
+        # change one of them afterwards.
+        sealed = _copy_to_show(state.inputs)
+        state.inputs = copy.deepcopy(sealed)
         invocation = state.invocation()
         if state.token is None:
             result = await self._ask(handler, state, invocation)
@@ -46,12 +60,23 @@ class ApprovalGate:
         if result.status != "approved":
             _refuse(result)
         state.grant = result
-        state.sealed_inputs = copy.deepcopy(state.inputs)
+        state.inputs, state.sealed_inputs = copy.deepcopy(sealed), sealed
 
     async def _ask(self, handler: ApprovalHandler, state: PipelineState, invocation: Invocation) -> ApprovalResult:
         effect = await self._meter.measure(state.runner, invocation)
         result = await _answer(state, handler.request_approval, invocation.approval_request(effect))
         return _bound_to(effect, result)
+
+
+def _copy_to_show(inputs: Any) -> Any:
+    """A copy of inputs. Raises InvalidInputError for those that nobody can be shown, as they have no JSON form."""
+    try:
+        canonical_json(inputs)
+        return copy.deepcopy(inputs)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(
+            "A call that needs an approval takes JSON values only: the inputs hold something else", user_fixable=True
+        ) from error
 
 
 async def _check(handler: ApprovalHandler, state: PipelineState, invocation: Invocation, token: str) -> ApprovalResult:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import hmac
 from typing import Any
 
 from apcore.approval import EffectDriftError
-from apcore.effects import EffectRecord
+from apcore.effects import NO_EFFECT, EffectRecord
 from apcore.execution.measurement import EffectMeter, planned_effect
 from apcore.execution.settings import ExecutorSettings
 from apcore.pipeline import PipelineState
@@ -22,6 +23,9 @@ class Execute:
     async def run(self, state: PipelineState) -> Any:
         """Raises ModuleTimeoutError past the deadline and EffectDriftError when the approved effect is not this one."""
         definition, context = state.definition, state.context
+        if state.sealed_inputs is not None:
+            # Exactly what was approved, also when a transaction that another one got in the way of runs again.
+            state.inputs = copy.deepcopy(state.sealed_inputs)
         deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
         function, argument = definition.execute, state.inputs
         expected = state.grant.effect_digest if state.grant is not None else None
@@ -31,6 +35,8 @@ class Execute:
             function = definition.apply
         elif expected is not None and definition.effect == "declared":
             _require(await self._meter.measure(state.runner, state.invocation()), expected)
+        elif expected is not None and definition.effect == "none":
+            _require(NO_EFFECT, expected)
         state.result = await state.runner.call_within(deadline, context, function, argument, context)
         return state.result
 

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -20,6 +23,7 @@ from apcore.errors import (
     ApprovalDeniedError,
     ApprovalPendingError,
     ApprovalTimeoutError,
+    InvalidInputError,
     ModuleExecuteError,
     SchemaValidationError,
 )
@@ -27,6 +31,7 @@ from apcore.execution import RESUMED_NOTE, Executor
 from apcore.modules import module
 from apcore.modules.change import Change, PreviewResult
 from apcore.modules.plan import Plan
+from apcore.pipeline import Step
 from apcore.registry import Registry
 
 Call = Callable[..., Any]
@@ -290,3 +295,81 @@ def test_an_error_found_while_measuring_goes_to_the_caller_and_nobody_is_asked(c
     with pytest.raises(ModuleExecuteError):
         call(Executor(registry, approval_handler=desk), "users.erase")
     assert desk.requests == []
+
+
+class Sorter:
+    """A module that works on its inputs in place, in its preview as well."""
+
+    description = "Sorts a list"
+    annotations = {"requires_approval": True}
+    input_schema = {"type": "object", "properties": {"numbers": {"type": "array"}}, "required": ["numbers"]}
+    output_schema: dict[str, Any] = {}
+
+    def preview(self, inputs: dict[str, Any], context: Context) -> PreviewResult:
+        inputs["numbers"].sort()
+        return PreviewResult([Change("update", "list", f"sort {len(inputs['numbers'])} numbers")])
+
+    def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+        return {"given": list(inputs["numbers"])}
+
+
+def sorter(handler: Any, module: type[Sorter] = Sorter) -> Executor:
+    registry = Registry()
+    registry.register("list.sort", module())
+    return Executor(registry, approval_handler=handler)
+
+
+def test_a_preview_that_changes_its_inputs_changes_neither_what_is_signed_nor_what_runs(call: Call) -> None:
+    desk = Desk(APPROVED)
+    executor = sorter(desk)
+    assert call(executor, "list.sort", {"numbers": [3, 1, 2]}) == {"given": [3, 1, 2]}
+    assert desk.requests[0].arguments == {"numbers": [3, 1, 2]}
+
+
+def test_neither_the_handler_nor_the_caller_can_change_what_was_signed(call: Call) -> None:
+    mine = {"numbers": [1]}
+
+    def tamper(request: ApprovalRequest) -> ApprovalResult:
+        request.arguments["numbers"].append("by the handler")
+        mine["numbers"].append(2)
+        return APPROVED
+
+    assert call(sorter(CallbackApprovalHandler(tamper)), "list.sort", mine) == {"given": [1]}
+
+
+def test_a_step_after_the_gate_cannot_change_what_was_signed(call: Call) -> None:
+    executor = sorter(Desk(APPROVED))
+    executor.insert_step(Step("late", lambda state: state.inputs["numbers"].append(9)), after="approval_gate")
+    assert call(executor, "list.sort", {"numbers": [1]}) == {"given": [1]}
+
+
+@pytest.mark.parametrize("value", [Decimal("1.5"), date(2026, 1, 1), b"bytes", float("nan"), object(), {1, 2}])
+def test_what_nobody_can_be_shown_is_refused_before_anybody_is_asked(call: Call, value: Any) -> None:
+    desk = Desk(APPROVED)
+    executor = sorter(desk)
+    with pytest.raises(InvalidInputError, match="JSON"):
+        call(executor, "list.sort", {"numbers": [value]})
+    assert desk.requests == []
+    assert not executor.validate("list.sort", {"numbers": [value]}).valid
+
+
+class WithoutPreview(Sorter):
+    preview = None  # type: ignore[assignment]
+
+
+class Transactional(WithoutPreview):
+    effect = "transactional"
+
+
+@pytest.mark.req("DR-10")
+@pytest.mark.parametrize("kind", [Sorter, WithoutPreview, Transactional])
+def test_an_approval_of_another_effect_never_runs_a_module_of_any_kind(call: Call, kind: type[Sorter]) -> None:
+    executor = sorter(Desk(replace(APPROVED, metadata={"effect_digest": "0" * 64})), module=kind)
+    with pytest.raises(ApprovalDeniedError, match="not the approved one"):
+        call(executor, "list.sort", {"numbers": [1]})
+
+
+def test_a_request_does_not_print_its_arguments() -> None:
+    desk = Desk(APPROVED)
+    sorter(desk).call("list.sort", {"numbers": ["hunter2"]})
+    assert "hunter2" not in repr(desk.requests[0])
