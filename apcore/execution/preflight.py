@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,12 +85,15 @@ class Preflight:
         self._meter = meter
 
     async def run(self, state: PipelineState) -> PreflightResult:
-        """All checks; then, if every one passed, the module's own ``preflight()`` and its effect (C-18)."""
+        """All checks; then, if every one passed, the module's own ``preflight()`` and its effect (C-18).
+
+        No code of the module runs when a check was not made, because somebody replaced its step by an impure one.
+        """
         checks = await self._check(state)
         valid = all(check.passed for check in checks)
         known = getattr(state, "definition", None)
         effect = None
-        if valid:
+        if valid and {check.check for check in checks}.issuperset(_ORDER):
             checks += await self._warnings(state)
             effect = await self._effect(state, checks)
         return PreflightResult(
@@ -109,13 +113,15 @@ class Preflight:
                     validate_canonical_id(state.module_id)
                 await step.perform(state)
             except Exception as error:  # noqa: BLE001 - failures are collected, not raised (§12.8.1)
+                if step.ignore_errors:
+                    found += _passed(name, [f"Step {step.name!r} failed and is configured to be ignored"])
+                    continue
                 failed = PreflightCheckResult(name, passed=False, error=_describe(error, state))
                 if name in _ENDS_IT:
                     return [check for check in found if _position(check) < _position(failed)] + [failed]
                 found.append(failed)
             else:
-                if name in _ORDER:
-                    found.append(PreflightCheckResult(name, passed=True))
+                found += _passed(name)
         return sorted(found, key=_position)
 
     async def _warnings(self, state: PipelineState) -> list[PreflightCheckResult]:
@@ -123,7 +129,7 @@ class Preflight:
         if state.definition.preflight is None:
             return []
         try:
-            warnings = await state.runner.call(state.definition.preflight, state.inputs, state.context)
+            warnings = await state.runner.call(state.definition.preflight, copy.deepcopy(state.inputs), state.context)
             texts = [str(text) for text in warnings or ()]
         except Exception as error:  # noqa: BLE001 - preflight() only advises (§12.8.5.1)
             texts = [f"preflight() failed: {_message(error)}"]
@@ -137,6 +143,11 @@ class Preflight:
             text = f"The effect could not be previewed: {_message(error)}"
             checks.append(PreflightCheckResult("module_preview", passed=True, warnings=[text]))
             return None
+
+
+def _passed(name: str, warnings: list[str] | None = None) -> list[PreflightCheckResult]:
+    """The entry of a check that passed; steps that are no check have none unless there is something to say."""
+    return [PreflightCheckResult(name, passed=True, warnings=warnings or [])] if warnings or name in _ORDER else []
 
 
 def _position(check: PreflightCheckResult) -> int:

@@ -43,9 +43,13 @@ class Strategy:
         return name in self._by_name
 
     def configure(self, name: str, step: Step | StepFunction) -> Strategy:
-        """Replace step ``name`` entirely, in its place (§5.16.3). Raises InvalidInputError if there is none."""
-        new = replace(_as_step(name, step), name=name)
+        """Replace step ``name`` entirely, in its place (§5.16.3). Raises InvalidInputError if there is none.
+
+        A bare function is as pure as the step that it replaces: ``validate()`` must not leave a gate out because it
+        was customised.
+        """
         old = self[name]
+        new = replace(step, name=name) if isinstance(step, Step) else Step(name, step, pure=old.pure)
         return self._with(new if each is old else each for each in self.steps)
 
     def insert(self, step: Step, *, before: str | None = None, after: str | None = None) -> Strategy:
@@ -72,7 +76,3 @@ class Strategy:
 
     def _with(self, steps: Iterable[Step]) -> Strategy:
         return Strategy(steps, commits_from=self.commits_from, commits_to=self.commits_to)
-
-
-def _as_step(name: str, step: Step | StepFunction) -> Step:
-    return step if isinstance(step, Step) else Step(name, step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from apcore.errors import ACLDeniedError, InternalError
 from apcore.pipeline import PipelineState
@@ -14,11 +14,15 @@ REWRITE_NOTE = "apcore.input_rewrite"
 """The key in ``context.data`` under which a caller finds what was rewritten."""
 
 
+Verdict = Literal["allow", "deny", "ask", "rewrite"]
+_VERDICTS = get_args(Verdict)
+
+
 @dataclass(frozen=True, slots=True)
 class Rewrite:
     """A rewriter's verdict: let the call be, refuse it, ask a human, or go on with other inputs."""
 
-    verdict: Literal["allow", "deny", "ask", "rewrite"]
+    verdict: Verdict
     reason: str = ""
     inputs: Mapping[str, Any] | None = None
 
@@ -70,6 +74,8 @@ def _apply(decision: Any, rewriter: Rewriter, state: PipelineState) -> None:
     name = getattr(rewriter, "__qualname__", type(rewriter).__qualname__)
     if not isinstance(decision, Rewrite):
         raise InternalError(f"Rewriter {name} must return a Rewrite or None, not {type(decision).__name__}")
+    if decision.verdict not in _VERDICTS:
+        raise InternalError(f"Rewriter {name} gave the verdict {decision.verdict!r}, which is none of {_VERDICTS}")
     if decision.verdict == "deny":
         raise ACLDeniedError(f"The call was refused: {decision.reason}", details={"rewriter": name})
     if decision.verdict == "ask":

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from apcore.acl import ACL
 from apcore.approval import AlwaysDenyHandler
 from apcore.context import Context
-from apcore.execution import Executor, PreflightResult
+from apcore.errors import ACLDeniedError, ModuleError
+from apcore.execution import Executor, PreflightResult, Rewrite
 from apcore.modules import module
 from apcore.modules.change import Change, PreviewResult
 from apcore.modules.plan import Plan
@@ -241,3 +245,106 @@ def test_a_plan_is_the_preview(validate: Validate) -> None:
     assert result.predicted_changes == CHANGES
     assert result.effect is not None
     assert result.effect.provenance == "planned"
+
+
+class Telling:
+    """A module whose preview and preflight tell that they ran, and spoil their inputs."""
+
+    description = "Tells"
+    input_schema: dict[str, Any] = {"type": "object", "properties": {"names": {"type": "array"}}}
+    output_schema: dict[str, Any] = {}
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    def preflight(self, inputs: dict[str, Any], context: Context) -> list[str]:
+        inputs["names"].clear()
+        return []
+
+    def preview(self, inputs: dict[str, Any], context: Context) -> None:
+        self.told.append(inputs)
+
+    def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+        return {}
+
+
+def refuse(state: PipelineState) -> None:
+    raise ACLDeniedError("Not you")
+
+
+def test_preflight_and_preview_get_inputs_of_their_own(validate: Validate) -> None:
+    telling = Telling()
+    registry = Registry()
+    registry.register("x.telling", telling)
+    mine = {"names": ["a"]}
+    validate(Executor(registry), "x.telling", mine)
+    assert telling.told == [{"names": ["a"]}]
+    assert mine == {"names": ["a"]}
+
+
+def test_a_gate_that_somebody_customised_is_checked_too(validate: Validate) -> None:
+    telling = Telling()
+    registry = Registry()
+    registry.register("x.telling", telling)
+    executor = Executor(registry)
+    executor.configure_step("acl_check", refuse)
+    result = validate(executor, "x.telling", {"names": []})
+    assert not result.valid
+    assert checks(result)["acl"] is False
+    executor.configure_step("acl_check", Step("acl_check", refuse))
+    validate(executor, "x.telling", {"names": []})
+    assert telling.told == [], "its code ran though nobody checked the caller"
+
+
+def test_a_failure_that_call_ignores_is_a_warning(validate: Validate, executor: Executor) -> None:
+    executor.configure_step("acl_check", Step("acl_check", refuse, pure=True, ignore_errors=True))
+    result = validate(executor, "math.add", {"a": 1, "b": 2})
+    assert result.valid
+    assert "ignored" in next(check.warnings[0] for check in result.checks if check.check == "acl")
+    assert executor.call("math.add", {"a": 1, "b": 2}) == {"sum": 3}
+
+
+def test_an_approval_that_a_rewriter_wants_and_nobody_can_give_is_a_failure(
+    validate: Validate, executor: Executor
+) -> None:
+    executor.add_rewriter(lambda module_id, inputs, context: Rewrite.ask("too big"))
+    result = validate(executor, "math.add", {"a": 1, "b": 2})
+    assert not result.valid
+    assert result.requires_approval
+    assert checks(result)["approval"] is False
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.binary(max_size=2)
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner))
+KEYS = st.sampled_from(["a", "b", "c", 1, None])
+IDS = st.sampled_from(["math.add", "text.record", "text.secret", "math.unknown", "Not An ID", ""])
+
+
+class Secretive(Recorder):
+    allowed_callers = ["math.add"]
+
+
+@given(module_id=IDS, inputs=st.dictionaries(KEYS, VALUES, max_size=3) | VALUES, asks=st.booleans())
+def test_validate_says_yes_exactly_when_call_gets_to_the_module(module_id: str, inputs: Any, asks: bool) -> None:
+    registry = Registry()
+    registry.register("math.add", module(add, id="math.add"))
+    registry.register("text.record", Recorder())
+    registry.register("text.secret", Secretive())
+    executor = Executor(registry)
+    if asks:
+        executor.add_rewriter(lambda module_id, inputs, context: Rewrite.ask("because") if "a" in inputs else None)
+    reached: list[str] = []
+
+    def stop_there(state: PipelineState) -> None:
+        reached.append(state.module_id)
+        state.result = {"sum": 0, "text": ""}
+
+    executor.configure_step("execute", stop_there)
+    with contextlib.suppress(ModuleError):
+        executor.call(module_id, inputs)
+    assert executor.validate(module_id, inputs).valid is (reached == [module_id])
+
+
+def add(a: int, b: float = 0) -> dict[str, Any]:
+    """Add"""
+    return {"sum": a + b}

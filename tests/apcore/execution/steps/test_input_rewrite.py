@@ -90,3 +90,13 @@ def test_asking_where_nobody_can_answer_denies(call: Call, executor: Executor, r
     with pytest.raises(ApprovalDeniedError):
         call(executor, "text.record", {"text": "a"})
     assert recorder.calls == []
+
+
+@pytest.mark.parametrize("verdict", ["Deny", "denied", "", None])
+def test_a_verdict_that_does_not_exist_lets_nothing_pass(
+    call: Call, executor: Executor, recorder: Recorder, verdict: Any
+) -> None:
+    executor.add_rewriter(lambda module_id, inputs, context: Rewrite(verdict, "not today"))
+    with pytest.raises(InternalError, match="verdict"):
+        call(executor, "text.record", {"text": "a"})
+    assert recorder.calls == []
