@@ -1,0 +1,152 @@
+"""Modules of installed apps: which files, which objects, which IDs."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.apps import AppConfig
+
+from apcore.errors import InvalidModuleIdError, ModuleError
+from apcore.registry import Registry
+from django_apcore.discovery import find_modules, register_modules
+
+FUNCTION = """
+from apcore import module
+
+@module(id="shop.orders.ship")
+def ship(order: int) -> bool:
+    '''Ship an order.'''
+    return True
+
+@module()
+def by_place(order: int) -> bool:
+    '''Named by its place.'''
+    return True
+"""
+
+CLASS = """
+class {name}:
+    description = "A class module."
+    input_schema = {{"type": "object"}}
+    output_schema = {{"type": "object"}}
+    {attribute}
+
+    def execute(self, inputs, context):
+        return {{}}
+"""
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppConfig]]:
+    """Write an app with these files, and return its configuration."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def write(files: dict[str, str], name: str = "shop") -> AppConfig:
+        package = tmp_path / name
+        package.mkdir()
+        (package / "__init__.py").touch()
+        for path, text in files.items():
+            file = package / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        __import__(name)
+        return AppConfig(name, sys.modules[name])
+
+    yield write
+    for name in [each for each in sys.modules if each.partition(".")[0] in ("shop", "other")]:
+        del sys.modules[name]
+
+
+def found(config: AppConfig) -> list[str]:
+    return [each.module_id for each in find_modules([config])]
+
+
+def test_an_app_without_modules_is_fine(app: Callable[..., AppConfig]) -> None:
+    assert found(app({})) == []
+
+
+def test_functions_have_the_id_they_say_or_that_of_their_place(app: Callable[..., AppConfig]) -> None:
+    assert found(app({"apcore_modules.py": FUNCTION})) == ["shop.orders.ship", "shop.by_place"]
+
+
+def test_a_package_is_a_tree_of_ids(app: Callable[..., AppConfig]) -> None:
+    config = app(
+        {
+            "apcore_modules/__init__.py": "",
+            "apcore_modules/orders.py": FUNCTION,
+            "apcore_modules/stock/__init__.py": "",
+            "apcore_modules/stock/count.py": CLASS.format(name="Count", attribute=""),
+            "apcore_modules/_private.py": "raise RuntimeError('private files are not loaded')",
+            "apcore_modules/__pycache__/junk.py": "",
+        }
+    )
+    assert found(config) == ["shop.orders.ship", "shop.orders.by_place", "shop.stock.count"]
+
+
+@pytest.mark.req("R-2.1.1-05", "R-2.1.1-08")
+def test_several_classes_of_a_file_are_told_apart_by_their_names(app: Callable[..., AppConfig]) -> None:
+    two = CLASS.format(name="HTTPSender", attribute="") + CLASS.format(name="MathOps", attribute="")
+    config = app({"apcore_modules/__init__.py": "", "apcore_modules/tools.py": two})
+    assert found(config) == ["shop.tools.http_sender", "shop.tools.math_ops"]
+
+
+def test_a_class_may_say_its_id_and_so_may_an_instance(app: Callable[..., AppConfig]) -> None:
+    text = CLASS.format(name="Count", attribute="module_id = 'shop.stock.counted'") + "\n_hidden = Count()\n"
+    assert found(app({"apcore_modules.py": text})) == ["shop.stock.counted"]
+    text = CLASS.format(name="_Base", attribute="") + "\nweekly = _Base()\ndaily = _Base()\n"
+    assert found(app({"apcore_modules.py": text}, "other")) == ["other.weekly", "other.daily"]
+
+
+@pytest.mark.req("R-5.2-06")
+def test_what_is_imported_belongs_where_it_was_made(app: Callable[..., AppConfig]) -> None:
+    config = app(
+        {
+            "library.py": FUNCTION + CLASS.format(name="Count", attribute=""),
+            "apcore_modules.py": """
+from apcore import Module, PlannedModule, module
+from shop.library import Count, by_place, ship
+
+def plain(order: int) -> bool:
+    '''A function of somebody else, wrapped here.'''
+    return True
+
+wrapped = module(ship.function, id="shop.wrapped")
+""",
+        }
+    )
+    assert found(config) == ["shop.wrapped"]
+
+
+def test_a_broken_file_is_named_and_its_own_error_raised(app: Callable[..., AppConfig]) -> None:
+    config = app({"apcore_modules/__init__.py": "", "apcore_modules/bad.py": "import no_such_library\n"})
+    with pytest.raises(ModuleNotFoundError, match="no_such_library") as broken:
+        find_modules([config])
+    assert "apcore_modules/bad.py" in broken.value.__notes__[0]
+
+
+def test_so_is_one_with_a_syntax_error(app: Callable[..., AppConfig]) -> None:
+    with pytest.raises(SyntaxError) as broken:
+        find_modules([app({"apcore_modules.py": "def"})])
+    assert "apcore_modules.py" in broken.value.__notes__[0]
+
+
+def test_a_module_that_is_not_admitted_is_named_with_its_file(app: Callable[..., AppConfig]) -> None:
+    text = CLASS.format(name="Count", attribute="").replace("description", "prescription")
+    with pytest.raises(ModuleError) as refused:
+        register_modules(Registry(), [app({"apcore_modules.py": text})])
+    assert "shop.count of" in refused.value.__notes__[0]
+    assert "apcore_modules.py" in refused.value.__notes__[0]
+
+
+def test_an_id_that_is_none_is_refused(app: Callable[..., AppConfig]) -> None:
+    text = CLASS.format(name="Count", attribute="module_id = 'Not An ID'")
+    with pytest.raises(InvalidModuleIdError):
+        find_modules([app({"apcore_modules.py": text})])
+
+
+def test_two_modules_of_one_id_are_refused(app: Callable[..., AppConfig]) -> None:
+    text = CLASS.format(name="One", attribute="module_id = 'shop.same'")
+    config = app({"apcore_modules.py": text + CLASS.format(name="Two", attribute="module_id = 'shop.same'")})
+    with pytest.raises(ModuleError, match=r"shop\.same"):
+        register_modules(Registry(), [config])
