@@ -1,0 +1,185 @@
+"""`manage.py apcore`."""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from django_apcore import services
+from django_apcore.models import ACLRule, ApprovalRequest, AuditEntry, Toggle
+from django_apcore.runtime import Runtime
+from django_apcore.testing import override_runtime
+from tests.django_apcore import stage
+from tests.django_apcore.stage import ask, make_user
+
+pytestmark = pytest.mark.django_db(databases=["default", "other"])
+
+
+@pytest.fixture
+def runtime(db: None) -> Iterator[Runtime]:
+    with override_runtime(modules=stage.MODULES, installed=False) as built:
+        rule = {"callers": ["@external"], "targets": ["test.*"], "effect": "allow", "description": "all"}
+        services.replace_rules([rule], actor=None)
+        yield built
+
+
+@pytest.fixture
+def pending(runtime: Runtime) -> ApprovalRequest:
+    return ask(runtime, make_user("rita"), "test.groups.plan", name="new")
+
+
+@pytest.fixture
+def approver(db: None) -> User:
+    return make_user("adam", decides=True)
+
+
+def run(*words: str) -> tuple[str, int]:
+    """What a command prints, and its exit status."""
+    out, status = io.StringIO(), 0
+    try:
+        call_command("apcore", *words, stdout=out, skip_checks=True)
+    except SystemExit as end:
+        status = int(str(end.code))
+    return out.getvalue(), status
+
+
+def data(*words: str, status: int = 0) -> Any:
+    text, ended = run(*words, "--json")
+    assert ended == status
+    return json.loads(text)
+
+
+def test_modules_are_listed_and_described(runtime: Runtime) -> None:
+    text, _ = run("list")
+    assert "test.plain.echo" in text
+    assert [each["module_id"] for each in data("list", "test.plain")] == ["test.plain.echo"]
+    described = data("describe", "test.groups.create")
+    assert (described["effect"], described["requires_approval"]) == ("transactional", True)
+    assert "Say it again." in run("describe", "test.plain.echo")[0]
+
+
+def test_a_module_is_called(runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert data("call", "test.plain.echo", "--inputs", '{"text": "a"}') == {"result": "a"}
+    file = tmp_path / "inputs.json"
+    file.write_text('{"text": "b"}')
+    assert data("call", "test.plain.echo", "--inputs", f"@{file}") == {"result": "b"}
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"text": "c"}'))
+    assert '"c"' in run("call", "test.plain.echo", "--inputs", "-")[0]
+
+
+@pytest.mark.parametrize("inputs", ["", "{", "[]", "@/no/such/file"])
+def test_inputs_have_to_be_a_json_object(runtime: Runtime, inputs: str) -> None:
+    with pytest.raises(CommandError, match="--inputs"):
+        run("call", "test.plain.echo", "--inputs", inputs)
+
+
+def test_an_error_is_told_with_its_code(runtime: Runtime) -> None:
+    with pytest.raises(CommandError, match=r"\[SCHEMA_VALIDATION_ERROR\]"):
+        run("call", "test.plain.echo")
+    assert data("call", "test.plain.echo", status=1)["code"] == "SCHEMA_VALIDATION_ERROR"
+    with pytest.raises(CommandError, match="no user 'nobody'"):
+        run("call", "test.plain.echo", "--as", "nobody")
+
+
+def test_a_call_that_needs_an_approval_waits(runtime: Runtime) -> None:
+    make_user("rita")
+    told = data("call", "test.groups.plan", "--inputs", '{"name": "x"}', "--as", "rita")
+    assert told["code"] == "APPROVAL_PENDING"
+    request = ApprovalRequest.objects.get(pk=told["details"]["approval_id"])
+    assert request.context_json["identity"]["attrs"]["via"] == "command"
+    assert str(request.pk) in run("approvals", "list", "--status", "pending")[0]
+
+
+@pytest.mark.req("DR-01")
+def test_a_call_is_previewed(runtime: Runtime) -> None:
+    found = data("validate", "test.groups.plan", "--inputs", '{"name": "x"}')
+    assert found["valid"]
+    assert found["predicted_changes"][0]["summary"] == "Add a group"
+    text, _ = run("validate", "test.groups.plan", "--inputs", '{"name": "x"}')
+    assert "planned: 1 changes" in text
+    assert run("validate", "test.groups.plan")[1] == 1
+    assert not ApprovalRequest.objects.exists()
+
+
+def test_a_request_is_shown_and_approved(pending: ApprovalRequest, approver: User) -> None:
+    shown = data("approvals", "show", str(pending.pk))
+    assert shown["changes"][0]["summary"] == "Add a group"
+    assert "rita" not in shown["asked_by"]
+    digest = shown["effect_digest"]
+    text, _ = run("approvals", "approve", str(pending.pk), "--as", "adam", "--digest", digest, "--reason", "fine")
+    assert f"Request {pending.pk} is approved." in text
+    assert pending.decisions.get().channel == "command"
+    assert "adam: approve fine" in run("approvals", "show", str(pending.pk))[0]
+
+
+def test_a_request_is_rejected_cancelled_measured_again(pending: ApprovalRequest, approver: User) -> None:
+    request = str(pending.pk)
+    assert data("approvals", "remeasure", request, "--as", "adam")["status"] == "pending"
+    with pytest.raises(CommandError, match="reason"):
+        run("approvals", "reject", request, "--as", "adam")
+    with pytest.raises(CommandError, match="APPROVAL_FORBIDDEN"):
+        run("approvals", "reject", request, "--as", "rita", "--reason", "no")
+    assert data("approvals", "reject", request, "--as", "adam", "--reason", "no")["status"] == "rejected"
+    with pytest.raises(CommandError, match="APPROVAL_CONFLICT"):
+        run("approvals", "cancel", request, "--as", "rita")
+    assert data("approvals", "expire") == {"expired": 0}
+
+
+def test_rules_are_listed_checked_and_carried_over(runtime: Runtime, tmp_path: Path) -> None:
+    assert "@external" in run("acl", "list")[0]
+    assert data("acl", "check", "test.plain.echo")["allowed"]
+    assert run("acl", "check", "other.module")[1] == 1
+    file = tmp_path / "rules.yaml"
+    run("acl", "export", str(file))
+    ACLRule.objects.all().delete()
+    assert data("acl", "import", str(file)) == {"rules": 1}
+    assert ACLRule.objects.get().description == "all"
+    with pytest.raises(CommandError):
+        run("acl", "import", str(tmp_path / "none.yaml"))
+
+
+def test_a_module_is_switched(runtime: Runtime) -> None:
+    assert "(none)" in run("toggle")[0]
+    run("toggle", "test.plain.echo", "--off", "--reason", "incident 12")
+    assert Toggle.objects.get().reason == "incident 12"
+    assert data("toggle", "test.plain.echo") == {"module_id": "test.plain.echo", "enabled": False}
+    assert data("toggle")[0]["reason"] == "incident 12"
+    assert "off" in run("list")[0]
+    assert data("toggle", "test.plain.echo", "--on")["enabled"]
+    with pytest.raises(CommandError, match="MODULE_NOT_FOUND"):
+        run("toggle", "test.typing.error", "--off")
+
+
+def test_tasks_are_submitted_shown_and_cancelled(runtime: Runtime) -> None:
+    make_user("rita")
+    task = data("submit", "test.plain.echo", "--inputs", '{"text": "a"}', "--as", "rita")["task_id"]
+    assert task in run("tasks", "list", "--status", "pending")[0]
+    assert data("tasks", "show", task)["inputs"] == {"text": "a"}
+    assert data("tasks", "cancel", task, "--as", "rita")["status"] == "cancelled"
+
+
+def test_the_trail_is_listed_and_verified(pending: ApprovalRequest) -> None:
+    assert data("audit", "verify")["ok"]
+    assert [each["kind"] for each in data("audit", "list", "--subject", pending.subject)] == ["approval.requested"]
+    assert all(len(head["hash"]) == 64 for head in data("audit", "heads").values())
+
+
+def test_a_trail_that_was_touched_ends_with_status_1(pending: ApprovalRequest) -> None:
+    entry = AuditEntry.objects.filter(subject=pending.subject).get()
+    AuditEntry.objects.create(
+        **{
+            column: getattr(entry, column)
+            for column in ("partition", "at", "kind", "actor_type", "subject", "data", "previous_hash", "hash")
+        },
+        sequence=entry.sequence + 1,
+    )
+    text, status = run("audit", "verify")
+    assert status == 1
+    assert "inserted" in text
+    assert "the trail was touched" in text
+    assert data("audit", "verify", status=1)["broken"][0]["reason"] == "inserted"
