@@ -54,6 +54,10 @@ class Child:
     def running(self) -> bool:
         return self.process is not None and self.process.poll() is None
 
+    def last_words(self) -> str:
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return "\n".join((f"The end of {shown(self.log)}:", *lines[-12:]))
+
     def ask_to_end(self) -> None:
         if self.process is not None:
             self.process.terminate()
@@ -85,9 +89,9 @@ class Supervisor:
         deadline = time.monotonic() + seconds
         while not ready():
             if not child.running:
-                raise StartError(f"The {child.name} ended while starting. Its last words are in {shown(child.log)}.")
+                raise StartError(f"The {child.name} ended while starting. {child.last_words()}")
             if time.monotonic() > deadline:
-                raise StartError(f"The {child.name} was not ready after {seconds:.0f} s. See {shown(child.log)}.")
+                raise StartError(f"The {child.name} was not ready after {seconds:.0f} s. {child.last_words()}")
             time.sleep(0.1)
 
     def watch(self) -> None:

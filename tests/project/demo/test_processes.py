@@ -60,8 +60,8 @@ def is_alive(pid: int) -> bool:
 
 
 def test_a_child_that_ends_at_once_is_an_error_that_names_its_log(supervisor: Supervisor, child: Callable) -> None:
-    with pytest.raises(StartError, match=r"helper ended while starting.*helper\.log"):
-        supervisor.start(child("raise SystemExit(3)"), lambda: False)
+    with pytest.raises(StartError, match=r"(?s)helper ended while starting.*helper\.log:\nno database"):
+        supervisor.start(child("raise SystemExit('no database')"), lambda: False)
 
 
 def test_a_child_that_is_never_ready_is_an_error(supervisor: Supervisor, child: Callable) -> None:
