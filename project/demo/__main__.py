@@ -28,8 +28,7 @@ def main() -> int:
     except ValueError as error:
         console.print(str(error), style="bold red", markup=False)
         return 2
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupt)
+    listen_for_signals()
     REPORT.unlink(missing_ok=True)
     story = Story(console)
     supervisor = Supervisor(say=story.warn)
@@ -112,6 +111,13 @@ def end(console: Console, supervisor: Supervisor) -> None:
     if supervisor.children:
         console.print("  Ending the web server and the worker.", style="dim")
         supervisor.stop()
+
+
+def listen_for_signals() -> None:
+    """Every way of ending the demo takes its children along. What runs under nohup goes on when the terminal closes."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, interrupt)
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
