@@ -4,6 +4,7 @@ import json
 import signal
 import sys
 import time
+from functools import partial
 from types import FrameType
 
 from rich.console import Console
@@ -59,9 +60,9 @@ def run(story: Story, supervisor: Supervisor, workspace: Workspace, options: Opt
 def tell(world: World, workspace: Workspace) -> None:
     for chapter in (Access(), Erasure(), Repricing(), Outside(), Playlists(), Reports()):
         for step in chapter.steps():
-            world.story.tell(step.__name__, step.__doc__ or step.__name__, lambda step=step: step(world))
-    world.story.tell("audit", "The audit trail proves that nothing was edited", lambda: verify_audit(world, workspace))
-    world.story.tell("leave_pending", "A last request is left for you", lambda: leave_one_pending(world))
+            world.story.tell(step.__name__, step.__doc__ or step.__name__, partial(step, world))
+    world.story.tell("audit", "The audit trail proves that nothing was edited", partial(verify_audit, world, workspace))
+    world.story.tell("leave_pending", "A last request is left for you", partial(leave_one_pending, world))
 
 
 def verify_audit(world: World, workspace: Workspace) -> None:

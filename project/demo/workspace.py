@@ -52,7 +52,7 @@ class Workspace:
 
 def open_workspace() -> Workspace:
     """The first folder of var/demo, var/demo-2, … that no running demo holds, swept clean of the last run."""
-    notices = []
+    notices: list[str] = []
     for number in count(1):
         folder = VAR_DIR / ("demo" if number == 1 else f"demo-{number}")
         lock = try_lock(folder)
@@ -90,10 +90,10 @@ def sweep(folder: Path) -> list[str]:
         for file in folder.glob("db.sqlite3*"):
             file.rename(previous / file.name)
         notices.append(f"A database was left from an earlier run; it is now {shown(previous / database.name)}.")
-    for leftover in ("queue", "mail", "logs"):
-        shutil.rmtree(folder / leftover, ignore_errors=True)
-    for leftover in (*folder.glob("celerybeat-schedule*"), folder / "payments.jsonl", folder / "processes"):
-        leftover.unlink(missing_ok=True)
+    for name in ("queue", "mail", "logs"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for file in (*folder.glob("celerybeat-schedule*"), folder / "payments.jsonl", folder / "processes"):
+        file.unlink(missing_ok=True)
     return notices
 
 
