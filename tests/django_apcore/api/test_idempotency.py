@@ -22,7 +22,7 @@ def add(client: APIClient, key: str, name: str = "team") -> Any:
     return call(client, "groups.add", {"name": name}, **{"Idempotency-Key": key})
 
 
-@pytest.mark.req("DR-22")
+@pytest.mark.req("DR-15")
 def test_the_same_request_acts_once_and_gets_the_same_answer(agent: APIClient) -> None:
     first, second = add(agent, "k"), add(agent, "k")
     assert (first.status_code, first.content) == (second.status_code, second.content)
