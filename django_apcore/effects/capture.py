@@ -51,13 +51,13 @@ class Capture:
 
         hooks["compiler"] = compiler
         # outermost, so that the text is still the compiler's own
-        self.connection.execute_wrappers.insert(0, self._on_statement)
+        wrappers, wrapper = self.connection.execute_wrappers, self._on_statement
+        wrappers.insert(0, wrapper)
         try:
             yield
         finally:
             hooks.pop("compiler", None)
-            if self._on_statement in self.connection.execute_wrappers:
-                self.connection.execute_wrappers.remove(self._on_statement)
+            wrappers[:] = [each for each in wrappers if each is not wrapper]
             self._fence.take_down()
 
     def close(self) -> None:
@@ -123,19 +123,20 @@ class Capture:
         if sql.action == "insert":
             return self._admit(execute, sql, params, many, context)
         rows = self.ledger.fetch(sql.table.select(sql.source, self._lock(sql)), sql.params)
-        self.ledger.touched(sql.table.model).note(rows)
+        noted = len(self.ledger.touched(sql.table.model).note(rows))
         result = self._admit(execute, sql, params, many, context)
-        self._note_written(sql, len(rows), context["cursor"].rowcount)
+        self._note_written(sql, noted, context["cursor"].rowcount)
         return result
 
-    def _note_written(self, sql: Tracked, expected: int, written: int) -> None:
-        if sql.returns_rows and self.connection.vendor == "sqlite":
-            written = expected  # SQLite knows only when the rows were fetched; its counters decide in the end
+    def _note_written(self, sql: Tracked, noted: int, written: int) -> None:
+        """Count what was noted; the database's own counts must come to the same."""
+        self.ledger.written[sql.table.name, sql.action] += noted
         if sql.rewrites_key:
             self.ledger.gap(f"An update changed primary keys of {sql.table.name}; the new keys cannot be followed.")
-        if written != expected:
-            self.ledger.gap(f"{sql.table.name} had {expected} rows to {sql.action}, and {written} were written.")
-        self.ledger.written[sql.table.name, sql.action] += written
+        # SQLite knows the number only when returned rows have been fetched
+        known = self.connection.vendor != "sqlite" or not sql.returns_rows
+        if known and written != noted:
+            self.ledger.gap(f"{sql.table.name} had {noted} rows to {sql.action}, and {written} were written.")
 
     def _lock(self, sql: Tracked) -> str:
         if not self.connection.features.has_select_for_update:

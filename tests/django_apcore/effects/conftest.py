@@ -8,17 +8,15 @@ from django.db import connection, connections
 
 from tests.matrix import data
 
+_SETTING_FROM_NODE = "INSERT INTO matrix_setting(key, value) VALUES ('trg' || NEW.id, NEW.name)"
 _TRIGGER_ON = {
-    "sqlite": [
-        "CREATE TRIGGER matrix_trigger AFTER UPDATE ON matrix_node BEGIN "
-        "INSERT INTO matrix_setting(key, value) VALUES ('trg' || NEW.id, NEW.name); END"
-    ],
+    "sqlite": [f"CREATE TRIGGER matrix_trigger AFTER UPDATE ON matrix_node BEGIN {_SETTING_FROM_NODE}; END"],
     "postgresql": [
-        "CREATE OR REPLACE FUNCTION matrix_write() RETURNS trigger AS $$ BEGIN "
-        "INSERT INTO matrix_setting(key, value) VALUES ('trg' || NEW.id, NEW.name); RETURN NULL; END $$ LANGUAGE plpgsql",
+        f"""CREATE OR REPLACE FUNCTION matrix_write() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN {_SETTING_FROM_NODE}; RETURN NULL; END $$""",
         "CREATE TRIGGER matrix_trigger AFTER UPDATE ON matrix_node FOR EACH ROW EXECUTE FUNCTION matrix_write()",
-        "CREATE OR REPLACE FUNCTION matrix_sneaky() RETURNS int AS $$ BEGIN "
-        "UPDATE matrix_setting SET value = 'sneaky'; RETURN 1; END $$ LANGUAGE plpgsql",
+        """CREATE OR REPLACE FUNCTION matrix_sneaky() RETURNS int LANGUAGE plpgsql AS
+            $$ BEGIN UPDATE matrix_setting SET value = 'sneaky'; RETURN 1; END $$""",
     ],
 }
 _TRIGGER_OFF = {
