@@ -1,0 +1,50 @@
+"""The measurements run; what they find is not judged here."""
+
+import json
+from contextlib import nullcontext
+
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks import calls
+from benchmarks.timing import Measurement, Settings, seconds_per_call
+
+ONE_ROUND = Settings(rounds=1, round_seconds=0)
+
+
+def test_every_case_of_calls_runs_and_has_a_name_of_its_own() -> None:
+    measurements = list(calls.cases(ONE_ROUND))
+
+    assert len({each.name for each in measurements}) == len(measurements)
+    assert all(each.seconds > 0 for each in measurements)
+    assert {each.compared_with for each in measurements} <= {"", calls.FLOOR}
+
+
+def test_the_median_is_per_call() -> None:
+    counted: list[int] = []
+
+    seconds = seconds_per_call(lambda: counted.append(1), Settings(rounds=3, round_seconds=0.001))
+
+    assert 0 < seconds < 0.001
+    assert len(counted) > 3
+
+
+def test_a_target_is_missed_by_what_is_slower() -> None:
+    assert Measurement("case", 2.0, target_seconds=1.0).missed
+    assert not Measurement("case", 1.0, target_seconds=1.0).missed
+    assert not Measurement("case", 2.0).missed
+
+
+def test_an_unknown_suite_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["nonsense"])
+
+    assert "unknown suite nonsense; there are calls, effects" in capsys.readouterr().err
+
+
+def test_results_are_printed_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(command, "temporary_project", nullcontext)
+    monkeypatch.setattr(calls, "cases", lambda settings: iter([Measurement("case", 0.5, "base", 1.0)]))
+
+    assert command.main(["calls", "--json", "--check"]) == 0
+    assert json.loads(capsys.readouterr().out)["cases"][0]["name"] == "case"
