@@ -43,9 +43,9 @@ class RequestError(ModuleError):
         return cls(f"The body is larger than {limit} bytes.", code="REQUEST_TOO_LARGE", http_status=413)
 
     @classmethod
-    def not_found(cls) -> "RequestError":
+    def not_found(cls, suggestion: str | None = None) -> "RequestError":
         """Nothing has this URL, or nothing that this caller may know about."""
-        return cls("Nothing is here.", code="REQUEST_NOT_FOUND", http_status=404)
+        return cls("Nothing is here.", code="REQUEST_NOT_FOUND", http_status=404, suggestion=suggestion)
 
 
 def error_response(error: Exception, context: Mapping[str, Any]) -> Response:

@@ -24,20 +24,6 @@ _KEPT_HEADERS: Final = ("Location", "Retry-After")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _PURGED_AT_ONCE: Final = 100
 
-BEFORE_EXECUTION: Final = frozenset(
-    {
-        "context_creation",
-        "call_chain_guard",
-        "module_lookup",
-        "input_rewrite",
-        "acl_check",
-        "approval_gate",
-        "middleware_before",
-        "input_validation",
-    }
-)
-"""Where a call can be refused before its module has run. Such a refusal is not kept: the cause can be mended."""
-
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -70,10 +56,13 @@ def read_key(headers: Mapping[str, str], identity: Identity | None) -> Key | Non
     return Key(identity, text)
 
 
-def answer_once(key: Key, request: Mapping[str, Any], act: Callable[[], Response]) -> Response:
+def answer_once(
+    key: Key, request: Mapping[str, Any], act: Callable[[], Response], is_kept: Callable[[Response], bool]
+) -> Response:
     """Answer with `act()`, or with what it answered when this caller sent the same request under this key before.
 
-    Raises RequestError: 422 for another request under the same key, 409 while the first one is still running.
+    An answer that `is_kept` does not want was a refusal: nothing has happened, and a retry is a new attempt. Raises
+    RequestError: 422 for another request under the same key, 409 while the first one is still running.
     """
     fingerprint = to_bytes(dict(request))
     _purge(key)
@@ -84,7 +73,7 @@ def answer_once(key: Key, request: Mapping[str, Any], act: Callable[[], Response
         return _replay(row, fingerprint)
     # Where `act` is cut short, the row stays: nobody knows what happened, so a retry must not make it happen again.
     response = act()
-    if _is_kept(response):
+    if is_kept(response):
         _keep(row, response)
     else:
         row.delete()
@@ -116,13 +105,6 @@ def _in_use() -> RequestError:
     error = RequestError(message, code="IDEMPOTENCY_KEY_IN_USE", http_status=409, retryable=True)
     error.wait = 1
     return error
-
-
-def _is_kept(response: Response) -> bool:
-    if response.status_code < 300:
-        return True
-    details = response.data.get("details") or {}
-    return details.get("step") not in BEFORE_EXECUTION
 
 
 def _keep(row: IdempotentResponse, response: Response) -> None:

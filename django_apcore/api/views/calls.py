@@ -7,10 +7,12 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.status import is_success
 
 from apcore.approval import APPROVAL_TOKEN
 from apcore.errors import ApprovalPendingError, InvalidInputError, ModuleExecuteError
 from apcore.execution import REWRITE_NOTE
+from apcore.pipeline import PipelineState
 from django_apcore import runtime, services
 from django_apcore.api.base import ApiView
 from django_apcore.api.bodies import CALL, read_body
@@ -22,6 +24,7 @@ from django_apcore.api.pending import RETRY_AFTER_SECONDS, pending_response
 from django_apcore.stores import DatabaseApprovalHandler
 
 TOKEN_HEADER: Final = "Apcore-Approval-Token"
+LAST_STEP_BEFORE_EXECUTION: Final = "input_validation"
 
 KEY_PARAMETER = OpenApiParameter(
     HEADER, location="header", description="Your name for this request: a retry under it gets the same answer."
@@ -29,6 +32,18 @@ KEY_PARAMETER = OpenApiParameter(
 TOKEN_PARAMETER = OpenApiParameter(
     TOKEN_HEADER, location="header", description="The `approval_id` of an earlier pending answer to this very call."
 )
+
+
+class Watch:
+    """Follows a call step by step, to know afterwards how far it came."""
+
+    def __init__(self) -> None:
+        self.module_may_have_run = False
+
+    def __call__(self, state: PipelineState) -> bool:
+        """After each step; never ends the call."""
+        self.module_may_have_run |= state.step_name == LAST_STEP_BEFORE_EXECUTION
+        return False
 
 
 class CallView(ApiView):
@@ -48,11 +63,17 @@ class CallView(ApiView):
             return self.resume(module_id, inputs, token, key.text if key else None)
         if key is None:
             return self.call(module_id, inputs)
-        fingerprint = {"do": "call", "module_id": module_id, "inputs": inputs}
-        return answer_once(key, fingerprint, lambda: self.settled(lambda: self.call(module_id, inputs)))
+        watch = Watch()
+        return answer_once(
+            key,
+            {"do": "call", "module_id": module_id, "inputs": inputs},
+            act=lambda: self.settled(lambda: self.call(module_id, inputs, watch)),
+            is_kept=lambda response: is_success(response.status_code) or watch.module_may_have_run,
+        )
 
-    def call(self, module_id: str, inputs: dict[str, Any]) -> Response:
-        return self.result_of(lambda: runtime.get().executor.call(module_id, inputs, self.call_context))
+    def call(self, module_id: str, inputs: dict[str, Any], watch: Watch | None = None) -> Response:
+        executor = runtime.get().executor
+        return self.result_of(lambda: executor.call(module_id, inputs, self.call_context, run_until=watch))
 
     def resume(self, module_id: str, inputs: dict[str, Any], token: str, key: str | None) -> Response:
         if not isinstance(runtime.get().approval_handler, DatabaseApprovalHandler):
@@ -111,8 +132,12 @@ class SubmitView(ApiView):
         key = read_key(request.headers, self.call_context.identity)
         if key is None:
             return self.submit(module_id, inputs)
-        fingerprint = {"do": "submit", "module_id": module_id, "inputs": inputs}
-        return answer_once(key, fingerprint, lambda: self.settled(lambda: self.submit(module_id, inputs)))
+        return answer_once(
+            key,
+            {"do": "submit", "module_id": module_id, "inputs": inputs},
+            act=lambda: self.settled(lambda: self.submit(module_id, inputs)),
+            is_kept=lambda response: is_success(response.status_code),
+        )
 
     def submit(self, module_id: str, inputs: dict[str, Any]) -> Response:
         task = services.submit(module_id, inputs, self.call_context)

@@ -52,4 +52,4 @@ class UnknownView(ApiView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        raise RequestError.not_found()
+        raise RequestError.not_found(None if request.path.endswith("/") else "All paths of this API end with a slash.")

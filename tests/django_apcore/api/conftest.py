@@ -11,6 +11,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from apcore.acl import ACL
+from apcore.context import Context
 from apcore.errors import ExecutionCancelledError, ModuleError
 from apcore.modules import ModuleAnnotations, module
 from apcore.registry import Registry
@@ -61,6 +62,14 @@ def count(what: str) -> dict[str, Any]:
     return {"number": {"nan": float("nan"), "half": "\ud800", "thing": object()}[what]}
 
 
+@module(id="groups.hop")
+def hop(context: Context) -> dict[str, Any]:
+    """Add a group for good, and then fail at a module that may not be called."""
+    Group.objects.create(name=f"hop {Group.objects.count()}")
+    result: dict[str, Any] = context.executor.call("groups.forbidden", {}, context)
+    return result
+
+
 @module(id="groups.stop")
 def stop() -> dict[str, Any]:
     """Give up."""
@@ -85,7 +94,7 @@ def report() -> dict[str, Any]:
     return {"fine": True}
 
 
-MODULES = (find, add, delete, fail, count, stop, forbidden, hidden, report)
+MODULES = (find, add, delete, fail, count, hop, stop, forbidden, hidden, report)
 RULES = (
     {"callers": ["*"], "targets": ["groups.forbidden"], "effect": "deny"},
     {"callers": ["@external"], "targets": ["staff.*"], "effect": "allow", "conditions": {"roles": ["staff"]}},

@@ -143,6 +143,7 @@ def test_anonymous_callers_may_be_let_in_and_own_nothing(configure: Callable[...
 def test_unknown_paths_and_methods_are_answered_in_the_same_form(agent: APIClient) -> None:
     nothing = agent.get(url("nothing/at/all"))
     assert (nothing.status_code, nothing.json()["code"]) == (404, "REQUEST_NOT_FOUND")
+    assert "slash" in agent.post(url("modules/groups.find/call"), {}, format="json").json()["suggestion"]
     wrong = agent.delete(url("modules/"))
     assert (wrong.status_code, wrong.json()["code"]) == (405, "REQUEST_METHOD_NOT_ALLOWED")
     assert "GET" in wrong["Allow"]

@@ -97,6 +97,22 @@ def test_a_refusal_before_the_module_ran_is_not(agent: APIClient) -> None:
     assert add(agent, "k").status_code == 200
 
 
+def test_a_refusal_of_what_the_module_itself_called_is_kept(agent: APIClient) -> None:
+    headers = {"Idempotency-Key": "k"}
+    first, second = (call(agent, "groups.hop", {}, **headers) for _ in range(2))
+    assert (first.status_code, first.json()["code"]) == (403, "ACL_DENIED")
+    assert first.content == second.content
+    assert Group.objects.filter(name__startswith="hop").count() == 1
+
+
+def test_a_refused_submission_is_not_kept(agent: APIClient) -> None:
+    path, headers = url("modules/groups.find/submit/"), {"Idempotency-Key": "k"}
+    runtime.get().toggles.set("groups.find", False)
+    assert agent.post(path, {"inputs": {"name": ""}}, format="json", headers=headers).status_code == 403
+    runtime.get().toggles.set("groups.find", True)
+    assert agent.post(path, {"inputs": {"name": ""}}, format="json", headers=headers).status_code == 202
+
+
 def test_while_the_first_one_runs_a_retry_is_told_so(agent: APIClient) -> None:
     add(agent, "k")
     IdempotentResponse.objects.update(status_code=None, body_encrypted="")
