@@ -16,6 +16,7 @@ from types import ModuleType
 import pytest
 import yaml
 
+from project.store import models
 from tests.docs.commands import problem_of
 from tests.docs.markdown import PAGES, Block, blocks, page_name
 
@@ -35,11 +36,15 @@ def pages_with(language: str) -> list[Path]:
 
 @pytest.fixture
 def namespace() -> Iterator[ModuleType]:
-    """A module that is importable while its page runs, so that type hints in it can be resolved."""
+    """A module that is importable while its page runs, so that type hints in it can be resolved.
+
+    The reader's own models, `shop.models`, are those of the store.
+    """
     module = ModuleType("docs_page")
-    sys.modules[module.__name__] = module
-    yield module
-    del sys.modules[module.__name__]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, stand_in in ((module.__name__, module), ("shop", ModuleType("shop")), ("shop.models", models)):
+            patch.setitem(sys.modules, name, stand_in)
+        yield module
 
 
 @pytest.mark.django_db(transaction=True)
