@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from apcore.errors import SchemaNotFoundError
+from apcore.schema.patterns import matches
 from apcore.schema.refs import References, in_place
 
 REDACTED_VALUE: Final = "***REDACTED***"
@@ -105,6 +105,6 @@ def _element_schemas(applying: Sequence[Mapping[str, Any]], index: int) -> list[
 
 def _matches(pattern: str, name: str) -> bool:
     try:
-        return re.search(pattern, str(name)) is not None
-    except re.error:  # a dialect that Python does not read: rather mask too much
+        return matches(pattern, str(name))
+    except ValueError:  # not a pattern: rather mask too much
         return True

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import jsonschema_rs
-from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.protocols import Validator
-from jsonschema.validators import extend
-from referencing.jsonschema import EMPTY_REGISTRY
 
 from apcore.errors import SchemaNotFoundError, SchemaParseError, SchemaValidationError
 from apcore.schema.canonical import canonical_json, text_hash
 from apcore.schema.formats import FORMATS
 from apcore.schema.preparation import prepare
+from apcore.schema.reference import is_explainable, reference_validator
 from apcore.schema.refs import References, pointer_to
 from apcore.schema.sensitive import SensitiveMask
 from apcore.schema.violations import describe_violations
 
 _CACHED_SCHEMAS: Final = 2048
-
-# Python's tuples are arrays for both validators.
-_Reference: Final[type[Validator]] = extend(  # type: ignore[no-untyped-call]
-    Draft202012Validator,
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
-        "array", lambda _checker, value: isinstance(value, (list, tuple))
-    ),
-)
 
 
 class CompiledSchema:
@@ -66,11 +55,14 @@ class CompiledSchema:
 
     @cached_property
     def _reference(self) -> Validator:
-        # the empty registry knows the meta-schemas and fetches nothing
-        return _Reference(self._prepared, registry=EMPTY_REGISTRY, format_checker=_format_checker())
+        return reference_validator(self._prepared)
+
+    @cached_property
+    def _is_explainable(self) -> bool:
+        return is_explainable(self._prepared)
 
     def _refusal_of(self, value: Any) -> SchemaValidationError:
-        violations = self._explained(value) or self._reported(value)
+        violations = (self._is_explainable and self._explained(value)) or self._reported(value)
         first = violations[0]
         others = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
         message = f"{first['path'] or 'The value'} {first['message']}{others}"
@@ -79,7 +71,9 @@ class CompiledSchema:
     def _explained(self, value: Any) -> list[dict[str, Any]]:
         try:
             return describe_violations(self._reference.iter_errors(value), self.mask(value))
-        except re.error:  # a pattern in the dialect of JSON Schema that Python does not read
+        except RecursionError:  # the fast validator would explain it until its native stack is full
+            return [{"path": "", "message": "does not fit, and is nested too deeply to say where"}]
+        except (TypeError, ValueError):  # what is no JSON stays refused, also where the reference stumbles over it
             return []
 
     def _reported(self, value: Any) -> list[dict[str, Any]]:
@@ -139,10 +133,3 @@ def _in_short(error: jsonschema_rs.ValidationError) -> dict[str, Any]:
         "message": f"does not satisfy '{constraint}'",
         "constraint": constraint,
     }
-
-
-def _format_checker() -> FormatChecker:
-    checker = FormatChecker(formats=())
-    for name, is_valid in FORMATS.items():
-        checker.checks(name)(lambda value, is_valid=is_valid: not isinstance(value, str) or is_valid(value))
-    return checker

@@ -5,18 +5,20 @@ The messages are written here and not taken from the validators, which quote the
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
 from jsonschema.exceptions import ValidationError
 
+from apcore.schema.reference import unknown_fields
 from apcore.schema.refs import pointer_to
 from apcore.schema.sensitive import REDACTED_VALUE
 
 MAX_VIOLATIONS: Final = 1000
 _LONGEST_TEXT: Final = 200
+_LARGEST_NUMBER: Final = 10**300
 
 _MESSAGES: Final[Mapping[str, str]] = {
     "additionalProperties": "is not a known field",
@@ -116,8 +118,7 @@ def _missing_fields(error: ValidationError) -> list[str]:
 def _unknown_fields(error: ValidationError) -> list[str]:
     instance: Any = error.instance
     schema: Any = error.schema
-    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-    return [name for name in instance if name not in known and not any(re.search(each, name) for each in patterns)]
+    return unknown_fields(instance, schema)
 
 
 def _about_field(error: ValidationError, name: str) -> dict[str, Any]:
@@ -139,7 +140,7 @@ def _about_value(error: ValidationError, masked: Any) -> dict[str, Any]:
     if _is_plain(error.validator_value):
         violation["expected"] = error.validator_value
     actual = _at(error.absolute_path, masked)
-    if not isinstance(actual, (dict, list, tuple)):
+    if _can_be_shown(actual):
         violation["actual"] = _shortened(actual)
     return violation
 
@@ -174,6 +175,13 @@ def _at(path: Iterable[Any], masked: Any) -> Any:
             break
         masked = masked[token]
     return masked
+
+
+def _can_be_shown(value: Any) -> bool:
+    """Whether it is a plain JSON value that others can read: some of them know no number of more digits."""
+    if isinstance(value, int):
+        return abs(value) < _LARGEST_NUMBER
+    return value is None or isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _shortened(value: Any) -> Any:
