@@ -17,20 +17,23 @@ class Outside:
         customers = world.evidence.value("SELECT count(*) FROM store_customer WHERE country = ?", COUNTRY)
         inputs = {"country": COUNTRY, "subject": "Opening hours", "body": "From May on we are open on Sundays."}
         pending = world.ask("store.customers.notify", inputs)
-        sends = [change["target"] for change in pending.preview["changes"] if change["action"] == "send"]
+        sends = sorted(change["after"]["to"][0] for change in pending.preview["changes"] if change["action"] == "send")
         world.check(len(sends) == customers, f"The preview lists {customers} mails, recipient by recipient", sends)
         world.show(pending)
         world.check(world.evidence.mails() == [], "None of them was sent")
         world.approve(pending, "Text is approved by marketing")
         world.executed(pending)
-        delivered = self.wait_for_mails(world, customers)
-        world.check(delivered == customers, f"After the commit: {customers} mails delivered, once each", delivered)
+        delivered = self.delivered(world, customers)
+        world.check(
+            delivered == sends, f"After the commit: {customers} mails delivered, each to its recipient", delivered
+        )
 
-    def wait_for_mails(self, world: World, expected: int) -> int:
+    def delivered(self, world: World, expected: int) -> list[str]:
+        """The recipients of all mails, once as many as expected have left or patience has ended."""
         deadline = time.monotonic() + world.patience_seconds
-        while len(world.evidence.mails()) < expected and time.monotonic() < deadline:
+        while len(mails := world.evidence.mails()) < expected and time.monotonic() < deadline:
             time.sleep(0.2)
-        return len(world.evidence.mails())
+        return sorted(mail["To"] for mail in mails)
 
     def refund(self, world: World) -> None:
         """A payment cannot be previewed: the page says so, and one approval pays once"""

@@ -4,6 +4,7 @@ import pytest
 from django.core import mail
 
 from apcore.errors import ModuleError
+from django_apcore import services
 from django_apcore.models import ApprovalRequest
 from project.store.accounting import month_figures, months
 from project.store.models import AccountingTotal, Customer, Invoice, InvoiceLine, Refund
@@ -106,8 +107,19 @@ class TestNotify:
         assert mail.outbox == []
 
     @governed
-    def test_mail_leaves_after_the_commit(self, desk: Desk) -> None:
+    def test_mail_leaves_after_the_commit_and_once(self, desk: Desk) -> None:
         request = desk.sign(desk.ask(NOTIFY, self.INPUTS))
         assert request.status == "consumed", request.failure
         assert request.committed_digest == request.effect_digest
         assert Customer.objects.exclude(contacted_at=None).count() == 2
+        assert mail.outbox == []
+        assert (services.deliver_outbox(), services.deliver_outbox()) == (2, 0)
+        assert sorted(message.to for message in mail.outbox) == [["ada@example.com"], ["bo@example.com"]]
+
+    @governed
+    def test_no_mail_leaves_when_nothing_was_committed(self, desk: Desk) -> None:
+        request = desk.ask(NOTIFY, self.INPUTS)
+        Customer.objects.create(first_name="Di", last_name="Test", email="di@example.com", country="Norway")
+        assert desk.sign(request).status == "superseded"
+        assert services.deliver_outbox() == 0
+        assert mail.outbox == []
