@@ -211,6 +211,17 @@ class TestResumed:
         response = call(agent, "groups.delete", {**self.INPUTS, "_approval_token": token})
         assert response.json()["result"]["deleted"] == 120
 
+    @pytest.mark.usefixtures("squads", "by_the_caller")
+    @pytest.mark.parametrize("inputs", [{"name": "squad"}, {"name": "squad", "reference": ""}])
+    def test_defaults_may_be_left_out_or_written_out(
+        self, agent: APIClient, approver: APIClient, inputs: dict[str, Any]
+    ) -> None:
+        pending = call(agent, "groups.delete", {"name": "squad"})
+        approve(approver, pending)
+        token = pending.json()["approval_id"]
+        response = call(agent, "groups.delete", inputs, **{"Apcore-Approval-Token": token})
+        assert response.json()["result"]["deleted"] == 120
+
     @pytest.mark.usefixtures("approved")
     def test_but_two_tokens_do_not(self, agent: APIClient, token: str) -> None:
         inputs = {**self.INPUTS, "_approval_token": str(uuid4())}
