@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import requests
 
+from project.demo.clients import local_session
 from project.demo.processes import StartError, Supervisor, free_port, manage, web_server, worker
 from project.demo.story import Story
 from project.demo.workspace import Workspace, shown
@@ -47,7 +48,7 @@ def fill_database(story: Story, workspace: Workspace) -> Accounts:
 def start_processes(story: Story, workspace: Workspace, supervisor: Supervisor, wanted: int) -> str:
     port = free_port(wanted)
     if port != wanted:
-        story.warn(f"Port {wanted} is in use; the web server listens on port {port}.")
+        story.warn(f"Port {wanted} is in use; the web server listens on port {port} instead.")
     base_url = f"http://127.0.0.1:{port}"
     story.say(f"Starting the web server on {base_url}")
     supervisor.start(web_server(workspace, port), lambda: answers(f"{base_url}/admin/login/"))
@@ -68,6 +69,7 @@ def succeed(workspace: Workspace, *arguments: str) -> str:
 
 def answers(url: str) -> bool:
     try:
-        return requests.get(url, timeout=5).status_code == requests.codes.ok
+        with local_session() as session:
+            return session.get(url, timeout=5).status_code == requests.codes.ok
     except requests.RequestException:
         return False
