@@ -5,8 +5,12 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
+from hypothesis import settings
 
 from tests import services
+
+settings.register_profile("calm", deadline=None)  # a busy machine is no failure
+settings.load_profile("calm")
 
 SERVICES = ("postgresql", "redis", "rabbitmq", "chromium", "json-schema-suite")
 

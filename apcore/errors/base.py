@@ -31,6 +31,26 @@ class ModuleError(Exception):
     retryable: bool | None = None
     default_message: ClassVar[str] = "The call failed"
 
+    details: dict[str, Any]
+    trace_id: str | None
+    module_id: str | None
+    call_chain: tuple[str, ...]
+    ai_guidance: str | None
+    user_fixable: bool | None
+    suggestion: str | None
+    chain: list[str]
+    timestamp: str
+
+    def __new__(cls, *args: Any, **fields: Any) -> Self:
+        """Every field is there even when a subclass forgets to call this constructor: errors must not fail."""
+        error = super().__new__(cls, *args)
+        error.details = {}
+        error.trace_id = error.module_id = error.ai_guidance = error.user_fixable = error.suggestion = None
+        error.call_chain = ()
+        error.chain = []
+        error.timestamp = datetime.now(UTC).isoformat()
+        return error
+
     def __init__(
         self,
         message: str = "",
@@ -56,20 +76,22 @@ class ModuleError(Exception):
             self.retryable = retryable
         if cause is not None:
             self.__cause__ = cause
-        self.details: dict[str, Any] = dict(details or {})
+        self.details = dict(details or {})
         self.trace_id = trace_id
         self.module_id = module_id
         self.call_chain = tuple(call_chain)
         self.ai_guidance = ai_guidance
         self.user_fixable = user_fixable
         self.suggestion = suggestion
-        self.chain: list[str] = []
-        self.timestamp = datetime.now(UTC).isoformat()
 
     @property
     def message(self) -> str:
         """The text for people; it never repeats the text of a foreign exception."""
-        return str(self.args[0])
+        return str(self.args[0]) if self.args else self.default_message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The constructors of subclasses differ, so copies and pickles restore what is there instead of calling them.
+        return _restored, (type(self), self.args, self.__dict__)
 
     @property
     def cause(self) -> BaseException | None:
@@ -119,6 +141,12 @@ class ModuleError(Exception):
         )
         error.timestamp = data.get("timestamp") or error.timestamp
         return error
+
+
+def _restored(cls: type[ModuleError], args: tuple[Any, ...], fields: Mapping[str, Any]) -> ModuleError:
+    error = cls.__new__(cls, *args)
+    error.__dict__.update(fields)
+    return error
 
 
 _Error = TypeVar("_Error", bound=ModuleError)

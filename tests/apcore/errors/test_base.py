@@ -1,5 +1,6 @@
 """The wire format of errors and the way back."""
 
+import copy
 import json
 import pickle
 from datetime import datetime, timedelta
@@ -8,14 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apcore.context import Context
 from apcore.errors import (
     ACLDeniedError,
+    ApprovalError,
     BindingSchemaInferenceFailedError,
     InvalidInputError,
     ModuleError,
     ModuleExecuteError,
     ModuleTimeoutError,
+    PipelineStepError,
     SchemaValidationError,
+    propagate_error,
 )
 
 
@@ -166,3 +171,51 @@ def test_encoding_and_decoding_are_inverse(message, details, trace_id, user_fixa
 
     assert ModuleError.from_dict(json.loads(json.dumps(data))).to_dict() == data
     assert pickle.loads(pickle.dumps(error)).to_dict() == data
+
+
+class Forgetful(ModuleError):
+    """Calls no constructor above its own, which takes other arguments."""
+
+    def __init__(self, left, right):
+        self.left = left
+
+
+class Silent(ModuleError):
+    def __init__(self):
+        Exception.__init__(self)
+
+
+CONTEXT = Context.create().enter("a.b")
+
+
+@pytest.mark.req("R-8.3-01")
+@pytest.mark.parametrize("error", [Forgetful("x", "y"), Silent()])
+def test_an_error_that_forgets_the_constructor_still_reaches_the_caller(error):
+    propagated = propagate_error(error, "a.b", CONTEXT)
+
+    assert propagated is error
+    assert (propagated.trace_id, propagated.chain) == (CONTEXT.trace_id, ["a.b"])
+    json.dumps(propagated.to_dict())
+    assert propagated.message
+
+
+def every_error_class(base=ModuleError):
+    found = {base}.union(*(every_error_class(each) for each in base.__subclasses__()))
+    return {each for each in found if each.__module__.startswith("apcore.errors")}
+
+
+@pytest.mark.parametrize("cls", sorted(every_error_class(), key=lambda cls: cls.__qualname__))
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_copies_and_pickles_of_every_error_say_the_same(cls, copied):
+    first = {ApprovalError: [{"status": "pending"}], PipelineStepError: ["a step"]}
+    arguments = next((each for base, each in first.items() if issubclass(cls, base)), [])
+    error = cls(*arguments, ValueError() if cls is PipelineStepError else "What went wrong", trace_id="0" * 32)
+
+    same = copied(error)
+
+    assert type(same) is cls
+    assert (same.to_dict(), str(same), vars(same).get("result")) == (
+        error.to_dict(),
+        str(error),
+        vars(error).get("result"),
+    )
