@@ -21,8 +21,11 @@ class Identity:
 
     def __post_init__(self) -> None:
         given: object = self.id  # callers without a type checker give anything
+        roles: object = self.roles
         if not isinstance(given, str) or not given:
             raise ValueError(f"Identity.id must be a non-empty string, not {self.id!r}")
+        if isinstance(roles, str):
+            raise ValueError(f"Identity.roles must be a list of texts, not the text {roles!r}")
         object.__setattr__(self, "roles", tuple(self.roles))
         object.__setattr__(self, "attrs", dict(self.attrs))
 

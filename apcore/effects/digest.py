@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from typing import Any
 
 from apcore.modules.change import UNSET, Change
 from apcore.schema.canonical import canonical_json
@@ -23,7 +24,7 @@ def change_digest(change: Change) -> bytes:
         meaning["after"] = change.after
     if "x-alias" in change.extras:
         meaning["alias"] = change.extras["x-alias"]
-    return hashlib.sha256(canonical_json(meaning).encode("utf-8", "surrogatepass")).digest()
+    return hashlib.sha256(_canonical_bytes(meaning)).digest()
 
 
 def effect_digest(provenance: str, gaps: Iterable[str], change_digests: Iterable[bytes]) -> str:
@@ -32,7 +33,12 @@ def effect_digest(provenance: str, gaps: Iterable[str], change_digests: Iterable
     Sorting makes the digest independent of the order in which changes were found; taking digests instead of changes
     lets a caller stream millions of changes at 32 bytes each.
     """
-    hasher = hashlib.sha256(canonical_json([_VERSION, provenance, sorted(gaps)]).encode())
+    hasher = hashlib.sha256(_canonical_bytes([_VERSION, provenance, sorted(gaps)]))
     for digest in sorted(change_digests):
         hasher.update(digest)
     return hasher.hexdigest()
+
+
+def _canonical_bytes(value: Any) -> bytes:
+    # JSON texts may hold lone surrogates, which plain UTF-8 refuses
+    return canonical_json(value).encode("utf-8", "surrogatepass")

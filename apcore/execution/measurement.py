@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from typing import Any
 
 from apcore.context import Context
-from apcore.effects import NO_EFFECT, EffectRecord
+from apcore.effects import NO_EFFECT, EffectRecord, Provenance
 from apcore.errors import ModuleExecuteError
 from apcore.execution.output import check_output
 from apcore.execution.settings import ExecutorSettings
-from apcore.modules.change import PreviewResult
+from apcore.modules.change import Change, PreviewResult
 from apcore.modules.definition import ModuleDefinition
 from apcore.modules.plan import Plan
 from apcore.pipeline import Invocation, Runner
@@ -60,7 +61,7 @@ class EffectMeter:
             return NO_EFFECT
         if not isinstance(preview, PreviewResult):
             raise _wrong_type(definition, "preview() must return a PreviewResult or None", preview)
-        return EffectRecord.build("declared", preview.changes)
+        return _record("declared", preview.changes)
 
     async def _run(self, runner: Runner, invocation: Invocation, function: Any, context: Context) -> Any:
         """Every run gets inputs of its own: what one does to them must not be what is approved, or runs next."""
@@ -74,4 +75,11 @@ def _wrong_type(definition: ModuleDefinition, expected: str, value: Any) -> Modu
 
 def planned_effect(plan: Plan) -> EffectRecord:
     """The effect record of a plan."""
-    return EffectRecord.build("planned", plan.changes)
+    return _record("planned", plan.changes)
+
+
+def _record(provenance: Provenance, changes: Iterable[Change]) -> EffectRecord:
+    try:
+        return EffectRecord.build(provenance, changes)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModuleExecuteError("before and after of a Change are JSON values; one of them holds another") from error

@@ -29,3 +29,8 @@ def test_roles_are_frozen_whatever_was_given() -> None:
     identity = Identity("1", roles=roles)  # type: ignore[arg-type]
     roles.append("b")
     assert identity.roles == ("a",)
+
+
+def test_one_role_as_text_is_refused_instead_of_becoming_a_role_for_each_letter() -> None:
+    with pytest.raises(ValueError, match="list"):
+        Identity("ada", roles="admin")  # type: ignore[arg-type]

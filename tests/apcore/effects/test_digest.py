@@ -1,4 +1,7 @@
+import os
 import random
+import subprocess
+import sys
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,3 +75,64 @@ def test_provenance_gaps_and_repetition_count() -> None:
 
 def test_an_absent_snapshot_is_not_null() -> None:
     assert change_digest(Change("x", "t", "s", before=UNSET)) != change_digest(Change("x", "t", "s", before=None))
+
+
+def test_values_that_python_takes_for_equal_are_not_the_same_effect() -> None:
+    values = [
+        1,
+        1.0,
+        True,
+        "1",
+        0.0,
+        -0.0,
+        False,
+        None,
+        "é",
+        "e\u0301",
+        [],
+        {},
+        "",
+        [1],
+        [[1]],
+        {"a": 1},
+        2**70,
+        2.0**70,
+    ]
+    digests = {change_digest(Change("update", "x", "", before=value)) for value in values}
+    assert len(digests) == len(values)
+
+
+def test_lone_surrogates_have_a_digest_in_changes_and_gaps() -> None:
+    change = Change("update", "\ud800", "", before="\udfff", after={"\ud800": "\ud801"})
+    assert EffectRecord.build("measured", [change], gaps=["table \ud800"]).digest
+
+
+IN_ANOTHER_PROCESS = """
+from apcore.effects import EffectRecord
+from apcore.modules import Change, module
+from apcore.modules import define_module
+fields = {name: {"b": 1, "a": [name]} for name in ("id", "name", "owner", "x", "é")}
+changes = [Change("update", name, "", after=fields) for name in fields]
+record = EffectRecord.build("measured", changes, gaps={"g1", "g2"})
+
+@module(id="a.b", tags=["x", "y"])
+def f(a: int | None = None, b: dict[str, int] | list[str] = {}) -> dict:
+    "Describe"
+    return {}
+
+print(record.digest, define_module("a.b", f).content_hash)
+"""
+
+
+def test_digests_are_the_same_in_every_process() -> None:
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", IN_ANOTHER_PROCESS],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4242")
+    }
+    assert len(printed) == 1
