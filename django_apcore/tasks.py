@@ -81,6 +81,13 @@ def dispatch_approved() -> Outcome:
     }
 
 
+@shared_task(name="apcore.deliver_outbox")
+@_without_secrets
+def deliver_outbox() -> Outcome:
+    """Deliver the mail and the tasks of committed calls."""
+    return {"delivered": services.deliver_outbox()}
+
+
 @worker_ready.connect(dispatch_uid="django_apcore.recover")
 def recover(**kwargs: Any) -> None:
     """When a worker starts, send everything that waits: the database knows it, whatever became of the messages."""

@@ -9,6 +9,7 @@ from django_apcore.effects.errors import (
     UnholdableMessageError,
 )
 from django_apcore.effects.hooks import install
+from django_apcore.effects.outbox import send_again
 from django_apcore.effects.run import Governed, governed
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "governed",
     "install",
     "is_governed",
+    "send_again",
 ]

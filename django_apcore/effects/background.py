@@ -100,10 +100,11 @@ def _gate(owner: type, name: str, hold: Callable[..., HeldResult]) -> None:
 
 
 def _hold_task(run: Run, task: Task[Any, Any], args: Any = None, kwargs: Any = None, **options: Any) -> HeldResult:
+    app = task.app  # binds the task, which settles whether its arguments are checked
     header = getattr(task, "__header__", None)
     if task.typing and header is not None:
         header(*(args or ()), **(kwargs or {}))  # raises TypeError, as sending would
-    return _hold_named(run, task.app, task.name, args, kwargs, **options)
+    return _hold_named(run, app, task.name, args, kwargs, **options)
 
 
 def _hold_named(run: Run, app: Celery, name: str, args: Any = None, kwargs: Any = None, **options: Any) -> HeldResult:
@@ -118,35 +119,35 @@ def _hold_signature(
 
 def _hold(run: Run, signature: Signature[Any], args: Any, kwargs: Any, options: dict[str, Any]) -> HeldResult:
     given = {name: value for name, value in options.items() if value is not None and name not in _PLUMBING}
-    shown = {"signature": dict(signature), "args": list(args or ()), "kwargs": dict(kwargs or {}), "options": given}
+    call = {"signature": dict(signature), "args": list(args or ()), "kwargs": dict(kwargs or {}), "options": given}
     task_id = str(given.get("task_id") or uuid.uuid4())
-    call = _encoded({**shown, "options": {**given, "task_id": task_id}})
-    name = _name(signature)
-    content = canonical_value(json.loads(_encoded(_without_blanks(shown))))
-    message = HeldMessage("task", f"task:{name}", f"Start task {describe(name)}", content, {"call": call})
-    run.held.append(message)
+    text = _encoded({**call, "options": {**given, "task_id": task_id}}, signature)
+    name, content = _shown(json.loads(_encoded(call, signature)))
+    content = canonical_value({part: value for part, value in content.items() if value})
+    run.held.append(HeldMessage("task", f"task:{name}", f"Start task {describe(name)}", content, {"call": text}))
     return HeldResult(task_id)
 
 
-def _encoded(call: dict[str, Any]) -> str:
+def _encoded(call: dict[str, Any], signature: Signature[Any]) -> str:
     try:
         return json.dumps(call)
     except (EncodeError, TypeError, ValueError) as error:
         raise UnholdableMessageError(
-            f"The arguments of task {call['signature']['task']} are not plain data, so it cannot be held."
+            f"The arguments of task {signature['task']} are not plain data, so it cannot be held."
         ) from error
 
 
-def _without_blanks(shown: dict[str, Any]) -> dict[str, Any]:
-    """What an approver should see: for a single task its arguments, for a canvas its parts."""
-    signature = shown.pop("signature")
-    if signature.get("subtask_type"):
-        shown["canvas"] = signature["kwargs"]
-    else:
-        shown["args"] = [*shown["args"], *signature["args"]]
-        shown["kwargs"] = {**signature["kwargs"], **shown["kwargs"]}
-    shown["options"] = {**signature["options"], **shown["options"]}
-    return {name: value for name, value in shown.items() if value}
+def _shown(call: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What an approver should see: a name, and for a single task its arguments, for a canvas its parts."""
+    signature = call["signature"]
+    options = {**signature["options"], **call["options"]}
+    if not signature.get("subtask_type"):
+        args, kwargs = [*call["args"], *signature["args"]], {**signature["kwargs"], **call["kwargs"]}
+        return str(signature["task"]), {"args": args, "kwargs": kwargs, "options": options}
+    # a chord gets its body with the call, or has it already
+    body = {"body": call["kwargs"].pop("body")} if "body" in call["kwargs"] else {}
+    canvas = {**signature, "kwargs": {**signature["kwargs"], **body}}
+    return _name(canvas), {**call, "signature": None, "canvas": canvas["kwargs"], "options": options}
 
 
 def _name(signature: Any) -> str:
@@ -160,9 +161,9 @@ def _name(signature: Any) -> str:
 
 
 def _parts(parts: dict[str, Any]) -> Iterator[str]:
-    for name in ("tasks", "header", "body", "task"):
+    for name in ("tasks", "header", "body"):
         part = parts.get(name)
-        if isinstance(part, list | tuple):
+        if isinstance(part, list):
             yield from map(_name, part)
         elif part is not None:
             yield _name(part)

@@ -1,4 +1,4 @@
-"""Held messages become rows of the transaction that they belong to."""
+"""Held messages become rows of the transaction that they belong to, and leave from there."""
 
 import uuid
 from collections.abc import Sequence
@@ -8,8 +8,10 @@ from django.db import router, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from django_apcore.effects.active import HeldMessage
+from django_apcore.effects.background import send_task_again
+from django_apcore.effects.mail import send_mail_again
 from django_apcore.models import OutboxMessage
-from django_apcore.secrets import encrypt
+from django_apcore.secrets import decrypt, encrypt
 from django_apcore.signals import outbox_written
 
 
@@ -34,3 +36,12 @@ def write_outbox(
         for position, message in enumerate(held)
     )
     transaction.on_commit(partial(outbox_written.send_robust, sender=OutboxMessage), using=alias)
+
+
+def send_again(message: OutboxMessage) -> None:
+    """Send what was held. Raises whatever the mail backend or the broker raises, UndecryptableError with lost keys."""
+    payload = decrypt(message.payload_encrypted)
+    if message.kind == OutboxMessage.Kind.MAIL:
+        send_mail_again(payload, message.idempotency_key)
+    else:
+        send_task_again(payload)

@@ -9,6 +9,7 @@ from django_apcore.services.audit import append
 from django_apcore.services.cancel import cancel
 from django_apcore.services.cancel_task import cancel_task
 from django_apcore.services.consume import consume, record_outcome
+from django_apcore.services.deliver_outbox import deliver_outbox, dispatch_outbox
 from django_apcore.services.execute import dispatch_approved, enqueue, execute_approved
 from django_apcore.services.expire import expire, expire_due
 from django_apcore.services.fail import fail
@@ -35,7 +36,9 @@ __all__ = [
     "consume",
     "delete_policy",
     "delete_rule",
+    "deliver_outbox",
     "dispatch_approved",
+    "dispatch_outbox",
     "dispatch_submitted",
     "enqueue",
     "execute_approved",

@@ -11,13 +11,15 @@ from django_apcore.conf import get_settings
 logger = logging.getLogger("django_apcore.broker")
 
 
-def send(task: str, row_id: UUID | str) -> None:
-    """Send a task about one row. A broker that is away is logged: the database is read again by the next dispatch."""
+def send(task: str, row_id: UUID | str | None = None) -> None:
+    """Send a task about one row, or about all that wait. A broker that is away is logged: the next dispatch reads the
+    database again."""
     queue = get_settings().task_queue
-    message = current_app.signature(task, args=(str(row_id),), options={"queue": queue} if queue else {})
+    args = () if row_id is None else (str(row_id),)
+    message = current_app.signature(task, args=args, options={"queue": queue} if queue else {})
     try:
         message.apply_async(retry=False)
     except (BrokerError, OSError) as error:
         logger.error(
-            "The broker is away (%s): %s of %s waits for the next dispatch", type(error).__name__, task, row_id
+            "The broker is away (%s): %s of %s waits for the next dispatch", type(error).__name__, task, row_id or "all"
         )
