@@ -14,7 +14,7 @@ PYTEST := $(BIN)/python -m pytest -q
 # The tests that touch a database: they run once more on PostgreSQL. The others would only repeat themselves there.
 DATABASE_TESTS := tests/django_apcore tests/project
 
-.PHONY: help env demo test test-all json-schema-suite test-sqlite test-postgresql lint format docs bench matrix constraints clean
+.PHONY: help env demo test test-all json-schema-suite test-sqlite test-postgresql lint format docs screenshots bench matrix constraints clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '%-20s %s\n' "$$name" "$$text"; done
@@ -67,6 +67,9 @@ format: env ## let the tools mend what they can
 
 docs: env ## the manual, built into var/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir var/site
+
+screenshots: env ## the pictures of the manual, taken in Chromium over the demo's data
+	$(BIN)/python -m docs.screenshots
 
 bench: env ## what we measure, with medians
 	$(BIN)/python -m benchmarks

@@ -36,7 +36,8 @@ class ChangeFilter:
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str]) -> ChangeFilter:
-        return cls(parameters.get("kind", ""), parameters.get("action", ""))
+        kind, action = parameters.get("kind", ""), parameters.get("action", "")
+        return cls() if "\x00" in kind + action else cls(kind, action)
 
 
 def find(request_id: Any) -> ApprovalRequest | None:

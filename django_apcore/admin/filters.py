@@ -47,5 +47,6 @@ class StatusFilter(SimpleListFilter):
             case Status.EXPIRED.value:
                 unrecorded = queryset.filter(status=Status.PENDING, expires_at__lte=now)
                 return queryset.filter(status=Status.EXPIRED) | unrecorded
-            case status:
+            case status if status in Status.values:
                 return queryset.filter(status=status)
+        return queryset.none()

@@ -1,6 +1,6 @@
 """Changes as an approver reads them: grouped by what is changed, one row per object, field by field."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -44,11 +44,12 @@ class FieldRow:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One changed object."""
+    """One changed object; `database` is empty for the default one."""
 
     act: Act
     label: str
     target: str
+    database: str
     note: str
     fields: tuple[FieldRow, ...]
 
@@ -104,29 +105,34 @@ def groups(changes: Iterable[EffectChange]) -> list[ChangeGroup]:
 
 
 def change_row(change: EffectChange) -> ChangeRow:
-    fields = field_rows(change.before, change.after)
+    """What was captured speaks for itself; everything else comes with the sentence that its author gave it."""
     label = change.label or change.target.partition(":")[2] or change.target
+    model = _model(change.kind)
+    captured = model is not None and "x-kind" in change.extras
     return ChangeRow(
         act=act(change.action),
         label=visible(label),
         target=visible(change.target),
-        note="" if _model(change.kind) else visible(change.summary),
-        fields=fields,
+        database=visible(str(change.extras.get("x-alias", ""))),
+        note="" if captured else visible(change.summary),
+        fields=field_rows(change.before, change.after, _field_names(model)),
     )
 
 
-def field_rows(before: Any, after: Any) -> tuple[FieldRow, ...]:
-    """One row per field that differs, or one nameless row when the snapshots are not objects."""
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        names = [*before, *(name for name in after if name not in before)]
-        return tuple(_field(name, before, after) for name in names if _differs(name, before, after))
-    if isinstance(after, Mapping) and before is None:
-        return tuple(FieldRow(visible(name), None, shown(value)) for name, value in after.items())
-    if isinstance(before, Mapping) and after is None:
-        return tuple(FieldRow(visible(name), shown(value), None) for name, value in before.items())
+def field_rows(before: Any, after: Any, order: Sequence[str] = ()) -> tuple[FieldRow, ...]:
+    """One row per field that differs, or one nameless row when the snapshots are not objects.
+
+    Fields that are in `order` come in that order, and before others: databases do not keep the order of JSON.
+    """
     if before is None and after is None:
         return ()
-    return (FieldRow("", *shown_pair(before, after)),)
+    if not all(isinstance(snapshot, Mapping | None) for snapshot in (before, after)):
+        return (FieldRow("", *shown_pair(before, after)),)
+    then, now = before or {}, after or {}
+    names = [*then, *(name for name in now if name not in then)]
+    known = {name: place for place, name in enumerate(order)}
+    names.sort(key=lambda name: known.get(name, len(known)))
+    return tuple(_field(name, then, now) for name in names if _differs(name, then, now))
 
 
 def kind_title(kind: str) -> str:
@@ -144,6 +150,11 @@ def _model(label: str) -> type[Model] | None:
         return apps.get_model(label)
     except (LookupError, ValueError):
         return None
+
+
+def _field_names(model: type[Model] | None) -> list[str]:
+    """The names of a model's fields, in its order."""
+    return [field.name for field in model._meta.concrete_fields] if model else []
 
 
 def _count(key: str, number: int) -> Count:

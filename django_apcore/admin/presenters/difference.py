@@ -20,6 +20,7 @@ class DifferenceRow:
 
     label: str
     target: str
+    database: str
     approved: ChangeRow | None
     now: ChangeRow | None
 
@@ -84,5 +85,5 @@ def _row(found: Compared, stored: Mapping[int, EffectChange]) -> DifferenceRow:
     was = change_row(stored[id(found.was)]) if found.was else None
     now = change_row(stored[id(found.now)]) if found.now else None
     named = now or was
-    label = named.label if named else ""
-    return DifferenceRow(label, visible(found.target), was, now)
+    label, database = (named.label, named.database) if named else ("", "")
+    return DifferenceRow(label, visible(found.target), database, was, now)

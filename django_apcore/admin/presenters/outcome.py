@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from django_apcore.admin.presenters.changes import FieldRow, field_rows
 from django_apcore.admin.presenters.statements import Statement, Tone
-from django_apcore.admin.presenters.times import ago, moment, until
+from django_apcore.admin.presenters.times import ago, capital, moment, until
 from django_apcore.admin.presenters.values import visible
 from django_apcore.models import ApprovalDecision, ApprovalRequest
 
@@ -111,12 +111,11 @@ def _expired(approval: ApprovalRequest) -> Outcome:
 def _decided(decision: ApprovalDecision | None) -> Statement:
     if decision is None:
         return _statement("note", _("Not decided"), _("Nobody approved or rejected it."))
-    who = _("{name}, {ago} ({moment}).").format(
-        name=visible(decision.decided_by_name), ago=ago(decision.decided_at), moment=moment(decision.decided_at)
-    )
+    when = _("{ago} ({moment}).").format(ago=ago(decision.decided_at), moment=moment(decision.decided_at))
+    name = visible(decision.decided_by_name)
     if decision.verdict == Verdict.APPROVE:
-        return _statement("good", _("Approved by"), who)
-    return _statement("bad", _("Rejected by"), who)
+        return _statement("good", _("Approved by {name}").format(name=name), capital(when))
+    return _statement("bad", _("Rejected by {name}").format(name=name), capital(when))
 
 
 def _failure(approval: ApprovalRequest) -> Statement:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from django_apcore.admin.presenters.changes import Act, totals
-from django_apcore.admin.presenters.times import ago, moment
+from django_apcore.admin.presenters.times import ago, capital, moment
 from django_apcore.admin.presenters.values import visible
 from django_apcore.models import ApprovalPolicy, ApprovalRequest
 
@@ -114,7 +114,7 @@ def provenance(approval: ApprovalRequest) -> Statement:
     match approval.provenance:
         case Provenance.MEASURED:
             text = _("{when} the module's own code ran on the real data and was rolled back. This is what it did.")
-            return Statement("good", _("Measured"), text.format(when=_capital(when)))
+            return Statement("good", _("Measured"), text.format(when=capital(when)))
         case Provenance.PLANNED:
             text = _("The module computed this plan {when}. What is applied is the plan itself, not a new calculation.")
             return Statement("good", _("Planned"), text.format(when=when))
@@ -142,16 +142,18 @@ def unwatched(approval: ApprovalRequest) -> list[Statement]:
     if not approval.effect_unwatched:
         return []
     names = _join([_unwatched_name(str(name)) for name in approval.effect_unwatched])
-    text = _("{names}. If the module uses them, you do not see it here.").format(names=_capital(names))
+    text = _("{names}. If the module uses them, you do not see it here.").format(names=capital(names))
     return [Statement("note", _("Not watched"), text)]
 
 
 def compensation(approval: ApprovalRequest) -> Statement:
     """What is known about undoing an action that cannot be previewed."""
     idempotent = bool(approval.annotations.get("idempotent"))
-    points = (_("Running it twice has the same effect as running it once."),) if idempotent else ()
+    points = (_("Running it twice, it says, has the same effect as running it once."),) if idempotent else ()
     if approval.compensation:
-        return Statement("warn", _("How to undo it"), visible(approval.compensation), points)
+        return Statement(
+            "warn", _("How to undo it, in the words of the module"), visible(approval.compensation), points
+        )
     return Statement("bad", _("No way back is known"), _("The module does not say how this could be undone."), points)
 
 
@@ -164,7 +166,3 @@ def _join(parts: list[str]) -> str:
     if len(parts) < 2:
         return "".join(parts)
     return _("{first} and {last}").format(first=", ".join(parts[:-1]), last=parts[-1])
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

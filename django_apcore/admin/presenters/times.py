@@ -31,5 +31,10 @@ def moment(value: datetime) -> str:
     return f"{date_format(local, 'DATETIME_FORMAT')} {local.tzname()}"
 
 
+def capital(text: str) -> str:
+    """The text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 def _plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")

@@ -13,7 +13,8 @@ from apcore.redaction import REDACTED_VALUE
 Style = Literal["text", "word", "code", "later", "reference", "hidden"]
 
 LONG = 140
-"""Values with more characters than this are folded."""
+LINES = 8
+"""Values with more characters or lines than this are folded."""
 _LEAD = 24
 _DECEIVING = {
     *range(0x202A, 0x202F),  # bidirectional embedding and override
@@ -87,6 +88,9 @@ def _scalar(value: Any) -> Shown:
 def _code(value: Any) -> Shown:
     if not value:
         return Shown(_("empty list") if isinstance(value, list) else _("empty object"), "word")
+    line = visible(json.dumps(value, ensure_ascii=False, default=str))
+    if len(line) <= LONG:
+        return Shown(line, "code")
     return _folded(Shown(visible(json.dumps(value, indent=2, ensure_ascii=False, default=str)), "code"))
 
 
@@ -129,7 +133,7 @@ def _later(content: Any) -> str:
 
 
 def _folded(value: Shown, start: int = 0) -> Shown:
-    if len(value.text) <= LONG and "\n" not in value.text:
+    if len(value.text) <= LONG and value.text.count("\n") < LINES:
         return value
     line = " ".join(value.text[start : start + 2 * LONG].split())
     cut = len(line) > LONG or start + 2 * LONG < len(value.text)

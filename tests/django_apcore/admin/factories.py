@@ -36,6 +36,7 @@ def change(action: str, pk: int, kind: str = "store.Track", **fields: Any) -> di
         "target": f"{kind}:{pk}",
         "label": f"{kind.rpartition('.')[2]} number {pk}",
         "summary": f"{action} {kind} {pk}",
+        "extras": {"x-kind": kind},
         **fields,
     }
 

@@ -85,6 +85,13 @@ def test_the_queue_opens_on_what_can_be_decided(ada_client: Client) -> None:
     assert listed(ada_client, "?status=rejected") == {str(rejected.pk)}
 
 
+@pytest.mark.parametrize("query", ["?status=%00", "?status=nonsense", "?q=%00", "?p=x", "?nonsense=1"])
+def test_addresses_that_were_typed_by_hand_are_harmless(ada_client: Client, query: str) -> None:
+    approval()
+
+    assert ada_client.get(QUEUE + query).status_code in (200, 302)
+
+
 @pytest.mark.parametrize("term", ["reprice", "41", "victor", "0af7651916cd43dd8448eb211c80319c"])
 def test_the_queue_is_searched_by_module_requester_and_trace(ada_client: Client, victor: User, term: str) -> None:
     found = approval(requested_by=victor)

@@ -73,6 +73,20 @@ def test_no_snapshots_make_no_rows() -> None:
     assert changes.field_rows(None, None) == ()
 
 
+def test_fields_come_in_the_order_of_the_model_and_other_keys_after_them() -> None:
+    snapshot = {"zz": 1, "name": "x", "unit_price": "1", "id": 7}
+    row = EffectChange(kind="store.Track", action="insert", target="store.Track:7", summary="", after=snapshot)
+
+    assert [field.name for field in changes.change_row(row).fields] == ["id", "name", "unit_price", "zz"]
+
+
+def test_what_was_not_captured_comes_with_the_sentence_of_its_author() -> None:
+    fields = {"kind": "store.Track", "action": "update", "target": "store.Track:7", "summary": "Marks it as sold out"}
+
+    assert changes.change_row(EffectChange(**fields)).note == "Marks it as sold out"
+    assert changes.change_row(EffectChange(**fields, extras={"x-kind": "store.Track"})).note == ""
+
+
 def test_rows_are_grouped_by_model_with_its_plural_name() -> None:
     rows = [
         EffectChange(kind="store.Track", action="update", target="store.Track:1", label="Believe", summary="x"),

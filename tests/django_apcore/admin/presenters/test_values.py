@@ -34,9 +34,10 @@ ZERO_WIDTH, OVERRIDE = "\u200b", "\u202e"
         ({"$float": "nan"}, "nan", "word"),
         ({"$json": None}, "null, as JSON", "word"),
         ({"$binary": {"bytes": 3, "sha256": "ab"}}, "3 bytes, SHA-256 ab", "word"),
-        ({"a": 1}, '{\n  "a": 1\n}', "code"),
-        ({"$object": {"$ref": "mine"}}, '{\n  "$ref": "mine"\n}', "code"),
-        ({"$ref": "x", "other": 1}, '{\n  "$ref": "x",\n  "other": 1\n}', "code"),
+        ({"a": 1}, '{"a": 1}', "code"),
+        (["a@example.com"], '["a@example.com"]', "code"),
+        ({"$object": {"$ref": "mine"}}, '{"$ref": "mine"}', "code"),
+        ({"$ref": "x", "other": 1}, '{"$ref": "x", "other": 1}', "code"),
     ],
 )
 def test_each_sort_of_value_has_its_words(value: Any, text: str, style: str) -> None:
@@ -83,11 +84,16 @@ def test_a_long_value_is_folded_and_whole() -> None:
     assert len(found.excerpt) <= LONG + 2
 
 
-def test_a_value_of_several_lines_is_folded_to_one() -> None:
-    found = shown("first\nsecond")
+def test_a_value_of_many_lines_is_folded_to_one() -> None:
+    assert shown("first\nsecond").excerpt == ""
+    assert shown("line\n" * 20).excerpt.startswith("line line")
 
-    assert found.excerpt == "first second"
-    assert found.text == "first\nsecond"
+
+def test_large_json_is_laid_out_and_folded() -> None:
+    found = shown({"names": ["somebody"] * 30})
+
+    assert found.text.startswith('{\n  "names": [\n')
+    assert found.excerpt.startswith('{ "names": [')
 
 
 def test_the_excerpts_of_a_change_show_where_it_is() -> None:
