@@ -17,6 +17,7 @@ from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_p
 
 from apcore.errors import ModuleExecuteError, SchemaParseError, SchemaValidationError
 from apcore.schema.refs import pointer_to
+from apcore.schema.sensitive import mentions_mark
 from apcore.schema.types import TypeDescription, is_annotated, plain_schema
 
 # Metadata that JSON Schema expresses completely: a value that fits the schema needs no second look.
@@ -55,7 +56,9 @@ def describe(annotations: Mapping[str, Any], *, output: bool) -> tuple[dict[str,
     descriptions = {
         name: TypeDescription(
             schemas[name, mode],
-            load=None if _is_constraint_on_plain(annotation) else _loader(adapters[name]),
+            load=None
+            if _is_constraint_on_plain(annotation)
+            else _loader(adapters[name], secret=mentions_mark(schemas[name, mode]) or mentions_mark(shared)),
             dump=None if _is_constraint_on_plain(annotation) else _dumper(adapters[name]),
         )
         for name, annotation in annotations.items()
@@ -96,12 +99,12 @@ def _is_constraint(metadata: Any) -> bool:
     return set(getattr(metadata, "__dict__", {"?": None})) <= {"pattern"}
 
 
-def _loader(adapter: TypeAdapter[Any]) -> Callable[[str, Any], Any]:
+def _loader(adapter: TypeAdapter[Any], *, secret: bool) -> Callable[[str, Any], Any]:
     def load(name: str, value: Any) -> Any:
         try:
             return adapter.validate_python(value)
         except ValidationError as error:
-            raise _refusal(name, error) from error
+            raise _refusal(name, error, secret=secret) from (None if secret else error)
 
     return load
 
@@ -116,9 +119,14 @@ def _dumper(adapter: TypeAdapter[Any]) -> Callable[[Any], Any]:
     return dump
 
 
-def _refusal(name: str, error: ValidationError) -> SchemaValidationError:
+def _refusal(name: str, error: ValidationError, *, secret: bool) -> SchemaValidationError:
+    """The refusal in pydantic's words, or in none where something is sensitive: a validator may quote the value."""
     violations = [
-        {"path": pointer_to([name, *each["loc"]]), "message": each["msg"], "constraint": each["type"]}
+        {
+            "path": pointer_to([name, *each["loc"]]),
+            "message": "is not valid" if secret else each["msg"],
+            "constraint": each["type"],
+        }
         for each in error.errors(include_url=False, include_context=False, include_input=False)
     ]
     return SchemaValidationError(

@@ -26,7 +26,7 @@ class SensitiveMask:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
-        self._references = References(document) if _mentions_mark(document) else None
+        self._references = References(document) if mentions_mark(document) else None
 
     def __call__(self, value: Any) -> Any:
         if self._references is None:
@@ -39,11 +39,11 @@ def mask_sensitive(value: Any, document: Mapping[str, Any]) -> Any:
     return SensitiveMask(document)(value)
 
 
-def _mentions_mark(part: Any) -> bool:
+def mentions_mark(part: Any) -> bool:
     """Whether a mark stands anywhere in the document: a reference may lead to a place where no schema is expected."""
     if isinstance(part, Mapping):
-        return _is_marked(part) or any(_mentions_mark(each) for each in part.values())
-    return isinstance(part, (list, tuple)) and any(_mentions_mark(each) for each in part)
+        return _is_marked(part) or any(mentions_mark(each) for each in part.values())
+    return isinstance(part, (list, tuple)) and any(mentions_mark(each) for each in part)
 
 
 def _mask(value: Any, schemas: Sequence[Any], references: References) -> Any:

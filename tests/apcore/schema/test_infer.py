@@ -527,3 +527,24 @@ def test_bound_arguments_fit_the_function(a, b):
     schema = infer_function(function)
 
     assert schema.serialise(function(**schema.bind({"a": a, "b": b}))) == {"a": a, "b": b}
+
+
+def quoting(value: str) -> str:
+    raise ValueError(f"{value} is too short")
+
+
+def test_the_words_of_a_validator_are_dropped_where_something_is_sensitive():
+    def sign_in(
+        password: Annotated[str, Field(json_schema_extra={"x-sensitive": True}), AfterValidator(quoting)],
+    ) -> dict:
+        return {}
+
+    def rename(name: Annotated[str, AfterValidator(quoting)]) -> dict:
+        return {}
+
+    with pytest.raises(SchemaValidationError) as caught:
+        infer_function(sign_in).bind({"password": "hunter2"})
+    assert "hunter2" not in f"{caught.value} {caught.value.to_dict()} {caught.value.__cause__}"
+    assert caught.value.errors == [{"path": "/password", "message": "is not valid", "constraint": "value_error"}]
+    with pytest.raises(SchemaValidationError, match="ada is too short"):
+        infer_function(rename).bind({"name": "ada"})
