@@ -62,17 +62,16 @@ def compare_changes(was: Iterable[Change], now: Iterable[Change]) -> list[Differ
 
 
 def _paired(was: Sequence[Change], now: Sequence[Change]) -> list[Difference]:
-    by_content: defaultdict[str, list[Change]] = defaultdict(list)
-    for change in reversed(now):
-        by_content[_content(change)].append(change)
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place in reversed(range(len(now))):
+        places[_content(now[place])].append(place)
     same, only_was = [], []
     for change in was:
-        if twins := by_content[_content(change)]:
-            same.append(Difference("same", change, twins.pop()))
+        if twins := places[_content(change)]:
+            same.append(Difference("same", change, now[twins.pop()]))
         else:
             only_was.append(change)
-    left = {id(change) for twins in by_content.values() for change in twins}
-    only_now = [change for change in now if id(change) in left]
+    only_now = [now[place] for place in sorted(place for left in places.values() for place in left)]
     return same + [_difference(old, new) for old, new in zip_longest(only_was, only_now)]
 
 
