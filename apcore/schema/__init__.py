@@ -2,7 +2,16 @@
 
 from apcore.schema.canonical import canonical_json, content_hash
 from apcore.schema.documents import schema_document
+from apcore.schema.evolution import BreakingChange, breaking_changes, is_backward_compatible
 from apcore.schema.infer import FunctionSchema, infer_function
+from apcore.schema.migration import (
+    MigrationStep,
+    add_field,
+    change_type,
+    migrate_schema,
+    remove_field,
+    rename_field,
+)
 from apcore.schema.refs import MAX_REF_DEPTH, pointer_to, resolve_pointer
 from apcore.schema.sensitive import REDACTED_VALUE, SensitiveMask, mask_sensitive
 from apcore.schema.validate import CompiledSchema, check_schema, compile_schema
@@ -11,17 +20,26 @@ from apcore.schema.violations import kind_of
 __all__ = [
     "MAX_REF_DEPTH",
     "REDACTED_VALUE",
+    "BreakingChange",
     "CompiledSchema",
     "FunctionSchema",
+    "MigrationStep",
     "SensitiveMask",
+    "add_field",
+    "breaking_changes",
     "canonical_json",
+    "change_type",
     "check_schema",
     "compile_schema",
     "content_hash",
     "infer_function",
+    "is_backward_compatible",
     "kind_of",
     "mask_sensitive",
+    "migrate_schema",
     "pointer_to",
+    "remove_field",
+    "rename_field",
     "resolve_pointer",
     "schema_document",
 ]
