@@ -247,5 +247,11 @@ def _difference(approval: ApprovalRequest) -> difference.Difference | None:
     targets = sorted({*before, *after})[: queries.DIFFERENCES_SHOWN]
     rows = difference.rows(queries.changes_of(approved, targets), queries.changes_of(approval, targets))
     sizes = difference.Sizes(approved.effect_total, approval.effect_total, gone, new)
-    intro = difference.intro(sizes, approval.superseded_reason)
-    return difference.Difference(intro, rows, page_url(approved), difference.more(sizes, len(targets)))
+    was_approved = approved.decided_at is not None
+    return difference.Difference(
+        difference.title(was_approved),
+        difference.intro(sizes, approval.superseded_reason, was_approved),
+        rows,
+        page_url(approved),
+        difference.more(sizes, len(targets)),
+    )

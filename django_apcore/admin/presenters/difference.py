@@ -27,6 +27,7 @@ class DifferenceRow:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
+    title: str
     intro: str
     rows: tuple[DifferenceRow, ...]
     url: str
@@ -51,15 +52,22 @@ def rows(approved: Iterable[EffectChange], now: Iterable[EffectChange]) -> tuple
     return tuple(_row(each, stored) for each in sorted(differing, key=lambda each: each.target))
 
 
-def intro(sizes: Sizes, reason: str) -> str:
-    """How far the two effects are apart."""
-    known = {"drift": _("This was approved before and not executed: its effect was no longer the approved one.")}
-    then = ngettext("Then {n} change was approved,", "Then {n} changes were approved,", sizes.approved)
+def title(was_approved: bool) -> str:
+    if was_approved:
+        return _("What is different from what was approved")
+    return _("What is different from the earlier request")
+
+
+def intro(sizes: Sizes, reason: str, was_approved: bool) -> str:
+    """Why there is a new request, and how far the two effects are apart."""
+    why = _("its effect was no longer the approved one") if reason == "drift" else visible(reason)
+    first = _("This was approved before, and not executed:") if was_approved else _("This replaces an earlier request:")
+    then = ngettext("Then it was {n} change,", "Then it was {n} changes,", sizes.approved)
     now = ngettext("now {n} would be made.", "now {n} would be made.", sizes.now)
-    gone = ngettext("{n} approved change is off the list,", "{n} approved changes are off the list,", sizes.gone)
-    new = ngettext("{n} on it was not approved.", "{n} on it were not approved.", sizes.new)
+    gone = ngettext("{n} of the old is not in the new list,", "{n} of the old are not in the new list,", sizes.gone)
+    new = ngettext("{n} of the new is not in the old.", "{n} of the new are not in the old.", sizes.new)
     counted = [(then, sizes.approved), (now, sizes.now), (gone, sizes.gone), (new, sizes.new)]
-    return " ".join([known.get(reason, visible(reason)), *(text.format(n=f"{number:,}") for text, number in counted)])
+    return " ".join([first, f"{why}.", *(text.format(n=f"{number:,}") for text, number in counted)])
 
 
 def more(sizes: Sizes, shown: int) -> str:

@@ -37,7 +37,7 @@ def outcome(approval: ApprovalRequest, decision: ApprovalDecision | None) -> Out
         case Status.FAILED:
             return Outcome(_("Approved, and failed"), (_decided(decision), _failure(approval), _untouched()))
         case Status.SUPERSEDED:
-            return _superseded(decision)
+            return _superseded(approval, decision)
         case Status.CANCELLED:
             withdrawn = _statement("note", _("Withdrawn"), _("Somebody cancelled the request."))
             return Outcome(_("Cancelled"), (withdrawn, _untouched()))
@@ -95,8 +95,13 @@ def _committed(approval: ApprovalRequest) -> Statement:
     return _statement("bad", _("The digests differ"), text, approval.effect_digest, approval.committed_digest)
 
 
-def _superseded(decision: ApprovalDecision | None) -> Outcome:
-    text = _("At execution its effect was no longer the approved one. A new request shows what it is now.")
+def _superseded(approval: ApprovalRequest, decision: ApprovalDecision | None) -> Outcome:
+    successor: ApprovalRequest | None = getattr(approval, "superseded_by", None)
+    if successor is None or successor.superseded_reason == "drift":
+        why = _("At execution its effect was no longer the approved one.")
+    else:
+        why = _("It was not executed: {reason}.").format(reason=visible(successor.superseded_reason))
+    text = _("{why} A new request shows what would happen now.").format(why=why)
     replaced = _statement("warn", _("Its place was taken"), text)
     return Outcome(_("Replaced by a newer request"), (_decided(decision), replaced, _untouched()))
 

@@ -260,7 +260,7 @@ def test_changes_beyond_the_list_are_announced(ada_client: Client) -> None:
 
 
 def test_a_superseding_request_shows_the_difference(ada_client: Client) -> None:
-    old = approval(updates(100), status="superseded")
+    old = approval(updates(100), status="superseded", decided_at=timezone.now())
     changed = updates(101)
     changed[4]["before"], changed[4]["after"] = {"unit_price": "1.29"}, {"unit_price": "1.42"}
     del changed[9]
@@ -270,9 +270,10 @@ def test_a_superseding_request_shows_the_difference(ada_client: Client) -> None:
     section = html[html.index('id="apcore-difference"') : html.index('id="apcore-asked"')]
     text = words(section)
 
-    assert "its effect was no longer the approved one" in text
-    assert "Then 100 changes were approved, now 100 would be made." in text
-    assert "2 approved changes are off the list, 2 on it were not approved." in text
+    assert "What is different from what was approved" in text
+    assert "not executed: its effect was no longer the approved one." in text
+    assert "Then it was 100 changes, now 100 would be made." in text
+    assert "2 of the old are not in the new list, 2 of the new are not in the old." in text
     assert (
         "store.Track:5 ~ changed unit_price before: 0.99 → after: 1.09 ~ changed unit_price before: 1.29 → after: 1.42"
         in text
@@ -281,6 +282,17 @@ def test_a_superseding_request_shows_the_difference(ada_client: Client) -> None:
     assert "store.Track:101 not part of it ~ changed" in text
     assert "store.Track:50" not in text
     assert page_url(old) in section
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_another_version_of_the_module_is_a_reason_too(ada_client: Client, approved: bool) -> None:
+    old = approval(updates(1), status="superseded", decided_at=timezone.now() if approved else None)
+    new = approval(updates(1), supersedes=old, superseded_reason="the module was changed")
+
+    assert "It was not executed: the module was changed." in words(page(ada_client, old))
+    text = words(page(ada_client, new))
+    assert "the module was changed." in text
+    assert ("This was approved before, and not executed" in text) is approved
 
 
 def test_the_difference_of_large_effects_loads_a_page_of_it(ada_client: Client) -> None:
