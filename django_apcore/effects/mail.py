@@ -37,7 +37,8 @@ def send_mail_again(payload: dict[str, Any], idempotency_key: str) -> None:
     message = _message(payload["message"])
     if not any(name.lower() == "message-id" for name in message.extra_headers):
         domain = str(message.from_email).rpartition("@")[2].strip("> ") or "localhost"
-        message.extra_headers = {**message.extra_headers, "Message-ID": f"<{idempotency_key}@{domain}>"}
+        name = idempotency_key.replace(":", ".")  # a colon is not allowed there
+        message.extra_headers = {**message.extra_headers, "Message-ID": f"<{name}@{domain}>"}
     _backend(payload["backend"]).send_messages([message])
 
 
