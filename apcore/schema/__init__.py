@@ -3,7 +3,9 @@
 from apcore.schema.canonical import canonical_json, content_hash
 from apcore.schema.documents import schema_document
 from apcore.schema.evolution import BreakingChange, breaking_changes, is_backward_compatible
+from apcore.schema.files import read_schema_file
 from apcore.schema.infer import FunctionSchema, infer_function
+from apcore.schema.loader import ModuleSchema, SchemaLoader, Strategy
 from apcore.schema.migration import (
     MigrationStep,
     add_field,
@@ -13,6 +15,7 @@ from apcore.schema.migration import (
     rename_field,
 )
 from apcore.schema.refs import MAX_REF_DEPTH, pointer_to, resolve_pointer
+from apcore.schema.resolution import resolve_ref
 from apcore.schema.sensitive import REDACTED_VALUE, SensitiveMask, mask_sensitive
 from apcore.schema.validate import CompiledSchema, check_schema, compile_schema
 from apcore.schema.violations import kind_of
@@ -24,7 +27,10 @@ __all__ = [
     "CompiledSchema",
     "FunctionSchema",
     "MigrationStep",
+    "ModuleSchema",
+    "SchemaLoader",
     "SensitiveMask",
+    "Strategy",
     "add_field",
     "breaking_changes",
     "canonical_json",
@@ -38,8 +44,10 @@ __all__ = [
     "mask_sensitive",
     "migrate_schema",
     "pointer_to",
+    "read_schema_file",
     "remove_field",
     "rename_field",
     "resolve_pointer",
+    "resolve_ref",
     "schema_document",
 ]
