@@ -48,7 +48,7 @@ test-sqlite: env
 	$(PYTEST)
 
 test-postgresql: env
-	APCORE_TEST_DATABASE=postgresql $(PYTEST) -m 'not demo' $(wildcard $(DATABASE_TESTS))
+	APCORE_TEST_DATABASE=postgresql $(PYTEST) -m 'not demo and not browser' $(wildcard $(DATABASE_TESTS))
 
 lint: env ## style, types, import contracts, migrations, decision records, documentation
 	$(BIN)/ruff check .

@@ -62,12 +62,11 @@ def intro(sizes: Sizes, reason: str, was_approved: bool) -> str:
     """Why there is a new request, and how far the two effects are apart."""
     why = _("its effect was no longer the approved one") if reason == "drift" else visible(reason)
     first = _("This was approved before, and not executed:") if was_approved else _("This replaces an earlier request:")
-    then = ngettext("Then it was {n} change,", "Then it was {n} changes,", sizes.approved)
-    now = ngettext("now {n} would be made.", "now {n} would be made.", sizes.now)
-    gone = ngettext("{n} of the old is not in the new list,", "{n} of the old are not in the new list,", sizes.gone)
-    new = ngettext("{n} of the new is not in the old.", "{n} of the new are not in the old.", sizes.new)
-    counted = [(then, sizes.approved), (now, sizes.now), (gone, sizes.gone), (new, sizes.new)]
-    return " ".join([first, f"{why}.", *(text.format(n=f"{number:,}") for text, number in counted)])
+    sums = ngettext("{then} change then, {now} now.", "{then} changes then, {now} now.", sizes.approved)
+    differ = _("Not made any more, or not like that: {gone}. New, or different: {new}.")
+    numbers = {"then": sizes.approved, "now": sizes.now, "gone": sizes.gone, "new": sizes.new}
+    known = {name: f"{number:,}" for name, number in numbers.items()}
+    return " ".join([first, f"{why}.", sums.format(**known), differ.format(**known)])
 
 
 def more(sizes: Sizes, shown: int) -> str:

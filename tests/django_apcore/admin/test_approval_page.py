@@ -272,8 +272,8 @@ def test_a_superseding_request_shows_the_difference(ada_client: Client) -> None:
 
     assert "What is different from what was approved" in text
     assert "not executed: its effect was no longer the approved one." in text
-    assert "Then it was 100 changes, now 100 would be made." in text
-    assert "2 of the old are not in the new list, 2 of the new are not in the old." in text
+    assert "100 changes then, 100 now." in text
+    assert "Not made any more, or not like that: 2. New, or different: 2." in text
     assert (
         "store.Track:5 ~ changed unit_price before: 0.99 → after: 1.09 ~ changed unit_price before: 1.29 → after: 1.42"
         in text
