@@ -38,7 +38,7 @@ from apcore.modules import (
 )
 from apcore.pipeline import PipelineState, Step
 from apcore.redaction import redact_sensitive
-from apcore.registry import REGISTRY_EVENTS, Registry
+from apcore.registry import REGISTRY_EVENTS, Registry, resolve_dependencies, resolve_module_id
 from apcore.toggles import Toggles
 
 __all__ = [
@@ -92,4 +92,6 @@ __all__ = [
     "normalize_to_canonical_id",
     "propagate_error",
     "redact_sensitive",
+    "resolve_dependencies",
+    "resolve_module_id",
 ]

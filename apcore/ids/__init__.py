@@ -15,6 +15,7 @@ from apcore.ids.id_map import IdMap
 from apcore.ids.languages import LocalNames, detect_language, from_canonical, local_names, normalize_to_canonical_id
 from apcore.ids.paths import directory_to_canonical_id
 from apcore.ids.patterns import calculate_specificity, match_pattern
+from apcore.ids.versions import ModuleReference, VersionedName, parse_reference, parse_versioned_name
 
 __all__ = [
     "CANONICAL_ID_PATTERN",
@@ -25,6 +26,8 @@ __all__ = [
     "IdConflict",
     "IdMap",
     "LocalNames",
+    "ModuleReference",
+    "VersionedName",
     "calculate_specificity",
     "detect_id_conflicts",
     "detect_language",
@@ -34,6 +37,8 @@ __all__ = [
     "local_names",
     "match_pattern",
     "normalize_to_canonical_id",
+    "parse_reference",
+    "parse_versioned_name",
     "snake_case",
     "validate_canonical_id",
 ]

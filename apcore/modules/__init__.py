@@ -3,20 +3,28 @@
 from apcore.modules.annotations import ModuleAnnotations, merge_annotations
 from apcore.modules.base import Module
 from apcore.modules.change import UNSET, Change, PreviewResult, Unset
-from apcore.modules.decorator import module
+from apcore.modules.companion import NO_COMPANION, Companion, Deprecation
+from apcore.modules.decorator import generated_id, module
 from apcore.modules.define import define_module
 from apcore.modules.definition import EffectKind, ModuleDefinition
+from apcore.modules.dependency import Dependency, read_dependencies
 from apcore.modules.descriptor import ModuleDescription, describe
 from apcore.modules.examples import ModuleExample
 from apcore.modules.function_module import FunctionModule, ModuleOptions
+from apcore.modules.isolation import Isolation, ResourceLimits, Sandbox
 from apcore.modules.plan import Plan
 from apcore.modules.planned import PlannedModule, checked_plan
 
 __all__ = [
+    "NO_COMPANION",
     "UNSET",
     "Change",
+    "Companion",
+    "Dependency",
+    "Deprecation",
     "EffectKind",
     "FunctionModule",
+    "Isolation",
     "Module",
     "ModuleAnnotations",
     "ModuleDefinition",
@@ -26,10 +34,14 @@ __all__ = [
     "Plan",
     "PlannedModule",
     "PreviewResult",
+    "ResourceLimits",
+    "Sandbox",
     "Unset",
     "checked_plan",
     "define_module",
     "describe",
+    "generated_id",
     "merge_annotations",
     "module",
+    "read_dependencies",
 ]

@@ -8,13 +8,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from apcore.errors import ModuleLoadError
-from apcore.modules.annotations import ModuleAnnotations
+from apcore.modules.annotations import ModuleAnnotations, merge_annotations
 from apcore.modules.callables import callable_attribute, is_async
+from apcore.modules.companion import NO_COMPANION, Companion
 from apcore.modules.definition import EffectKind, ModuleDefinition
+from apcore.modules.dependency import read_dependencies
+from apcore.modules.deprecated import warn_on_use
 from apcore.modules.examples import ModuleExample
 from apcore.modules.planned import PlannedModule, planned_execute
 from apcore.modules.source import source_hash
-from apcore.schema import check_schema, schema_document
+from apcore.schema import ModuleSchema, SchemaLoader, check_schema, schema_document
 
 logger = logging.getLogger("apcore.modules")
 
@@ -22,17 +25,22 @@ MAX_DESCRIPTION = 200
 MAX_DOCUMENTATION = 5000
 
 
-def define_module(module_id: str, module: Any) -> ModuleDefinition:
+def define_module(
+    module_id: str, module: Any, companion: Companion = NO_COMPANION, schemas: SchemaLoader | None = None
+) -> ModuleDefinition:
     """Read a module: a class (it is instantiated), an instance or a function module.
 
-    Raises ModuleLoadError naming every part that is missing or wrong, and SchemaParseError for a schema that is none.
-    Texts over the limits of §4.8 and examples that do not fit the schema are logged as warnings.
+    `companion` is what its metadata file says, `schemas` are the schema files of the project; both may give what the
+    code leaves out (C-67). Raises ModuleLoadError naming every part that is missing or wrong, what the loader raises,
+    and SchemaParseError for a schema that is none. Texts over the limits of §4.8 and examples that do not fit the
+    schema are logged as warnings.
     """
     try:
         instance = _instance(module_id, module)
-        description = _description(module_id, instance)
-        _refuse_missing_parts(module_id, instance, description)
-        definition = _definition(module_id, instance, description)
+        schema = _contract(module_id, instance, schemas)
+        description = _description(module_id, instance, companion, schema)
+        _refuse_missing_parts(module_id, instance, description, schema)
+        definition = _definition(module_id, instance, description, schema, companion)
     except (TypeError, ValueError) as error:
         raise ModuleLoadError(f"Module '{module_id}': {error}", module_id=module_id, cause=error) from error
     _warn_about_texts(definition)
@@ -40,32 +48,41 @@ def define_module(module_id: str, module: Any) -> ModuleDefinition:
     return definition
 
 
-def _definition(module_id: str, module: Any, description: str) -> ModuleDefinition:
+def _definition(
+    module_id: str, module: Any, description: str, schema: ModuleSchema, companion: Companion
+) -> ModuleDefinition:
     is_planned = _is_planned(module)
     execute = _planned(module) if is_planned else module.execute
-    annotations = _annotations(getattr(module, "annotations", None))
-    input_schema = _schema(module.input_schema)
+    annotations = merge_annotations(companion.annotations, _annotations(getattr(module, "annotations", None)))
+    input_schema = _schema(schema.input_schema)
+    deprecation = companion.deprecation
     return ModuleDefinition(
         module_id=module_id,
         module=module,
         name=_text(module, "name") or type(module).__name__,
         description=description,
-        documentation=_text(module, "documentation"),
-        tags=_texts(module, "tags") or (),
-        version=_text(module, "version") or "1.0.0",
+        documentation=companion.documentation or _text(module, "documentation"),
+        tags=_first_given(companion.tags, _texts(module, "tags"), ()),
+        version=companion.version or _text(module, "version") or schema.version or "1.0.0",
         annotations=annotations,
-        examples=_examples(getattr(module, "examples", None)),
-        metadata=_metadata(getattr(module, "metadata", None)),
+        examples=_examples(_first_given(companion.examples, getattr(module, "examples", None))),
+        metadata={
+            **_metadata(getattr(module, "metadata", None)),
+            **companion.metadata,
+            **(deprecation.to_dict() if deprecation else {}),
+        },
         input_schema=input_schema,
-        output_schema=_schema(module.output_schema),
+        output_schema=_schema(schema.output_schema),
         input_defaults=_defaults(input_schema),
         effect=_effect(module, is_planned),
-        timeout_ms=_timeout(getattr(module, "timeout_ms", None)),
-        allowed_callers=_texts(module, "allowed_callers"),
+        timeout_ms=_timeout(companion.resources.timeout_ms if companion.resources else _own_timeout(module)),
+        allowed_callers=_first_given(companion.allowed_callers, _texts(module, "allowed_callers")),
+        dependencies=companion.dependencies or read_dependencies(getattr(module, "dependencies", None)),
         requires_approval=annotations.requires_approval,
         source_hash=source_hash(module),
-        execute=execute,
+        execute=warn_on_use(execute, module_id, deprecation) if deprecation else execute,
         is_async=is_async(execute),
+        validate=callable_attribute(module, "validate"),
         preflight=callable_attribute(module, "preflight"),
         preview=callable_attribute(module, "preview"),
         plan=module.plan if is_planned else None,
@@ -90,9 +107,16 @@ def _instance(module_id: str, module: Any) -> Any:
         ) from error
 
 
-def _description(module_id: str, module: Any) -> str:
-    description = _text(module, "description")
-    if description is not None:
+def _contract(module_id: str, module: Any, schemas: SchemaLoader | None) -> ModuleSchema:
+    native = ModuleSchema(
+        input_schema=getattr(module, "input_schema", None), output_schema=getattr(module, "output_schema", None)
+    )
+    return native if schemas is None else schemas.select(module_id, native)
+
+
+def _description(module_id: str, module: Any, companion: Companion, schema: ModuleSchema) -> str:
+    description = _text(module, "description") or companion.description or schema.description
+    if description:
         return description
     first_line = inspect.cleandoc(type(module).__doc__ or "").partition("\n")[0]
     if first_line:
@@ -100,12 +124,12 @@ def _description(module_id: str, module: Any) -> str:
     return first_line
 
 
-def _refuse_missing_parts(module_id: str, module: Any, description: str) -> None:
+def _refuse_missing_parts(module_id: str, module: Any, description: str, schema: ModuleSchema) -> None:
     parts = {
         "execute": callable_attribute(module, "execute") or _is_planned(module),
         "description": description,
-        "input_schema": getattr(module, "input_schema", None) is not None,
-        "output_schema": getattr(module, "output_schema", None) is not None,
+        "input_schema": schema.input_schema is not None,
+        "output_schema": schema.output_schema is not None,
     }
     missing = [name for name, present in parts.items() if not present]
     if missing:
@@ -170,6 +194,10 @@ def _metadata(given: Any) -> dict[str, Any]:
     return dict(given or {})
 
 
+def _own_timeout(module: Any) -> Any:
+    return getattr(module, "timeout_ms", None)
+
+
 def _timeout(given: Any) -> int | None:
     if given is None or (isinstance(given, int) and not isinstance(given, bool) and given > 0):
         return given
@@ -190,6 +218,10 @@ def _texts(module: Any, name: str) -> tuple[str, ...] | None:
     if isinstance(values, str) or not all(isinstance(value, str) for value in values):
         raise TypeError(f"{name} must be a list of texts")
     return tuple(values)
+
+
+def _first_given(*candidates: Any) -> Any:
+    return next((each for each in candidates if each is not None), None)
 
 
 def _warn_about_texts(definition: ModuleDefinition) -> None:

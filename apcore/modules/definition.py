@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from apcore.modules.annotations import ModuleAnnotations
+from apcore.modules.dependency import Dependency
 from apcore.modules.examples import ModuleExample
 from apcore.schema import CompiledSchema, compile_schema, content_hash
 
@@ -22,9 +23,10 @@ Function = Callable[..., Any]
 class ModuleDefinition:
     """Everything about one registered module, in plain attributes that the executor reads on every call.
 
-    `execute`, `preflight`, `preview`, `plan` and `apply` are ready to call, and None where the module has none. Schemas
-    are JSON Schema documents. `input_defaults` are the defaults of the top-level inputs. `allowed_callers` are the
-    module's own caller patterns, None when it has none (§5.2).
+    `execute`, `validate`, `preflight`, `preview`, `plan` and `apply` are ready to call, and None where the module has
+    none. Schemas are JSON Schema documents. `input_defaults` are the defaults of the top-level inputs.
+    `allowed_callers` are the module's own caller patterns, None when it has none (§5.2); `validate` is its own check of
+    inputs, which nothing calls by itself (§5.6).
     """
 
     module_id: str
@@ -43,10 +45,12 @@ class ModuleDefinition:
     effect: EffectKind
     timeout_ms: int | None
     allowed_callers: tuple[str, ...] | None
+    dependencies: tuple[Dependency, ...]
     requires_approval: bool
     source_hash: str
     execute: Function
     is_async: bool
+    validate: Function | None
     preflight: Function | None
     preview: Function | None
     plan: Function | None

@@ -1,7 +1,16 @@
 """Which modules there are, and the one way in (§12.2)."""
 
+from apcore.registry.dependencies import resolve_dependencies
 from apcore.registry.events import REGISTRY_EVENTS, RegistryCallback
 from apcore.registry.queries import Predicate
 from apcore.registry.registry import Registry
+from apcore.registry.selection import resolve_module_id
 
-__all__ = ["REGISTRY_EVENTS", "Predicate", "Registry", "RegistryCallback"]
+__all__ = [
+    "REGISTRY_EVENTS",
+    "Predicate",
+    "Registry",
+    "RegistryCallback",
+    "resolve_dependencies",
+    "resolve_module_id",
+]
