@@ -1,8 +1,8 @@
 """Values in the one JSON form that is shown, compared and hashed.
 
 Objects with a single key that starts with `$` are ours: `$known_after_apply`, `$ref`, `$redacted`, `$unchecked`,
-`$binary`, `$float`, `$json`. An object of the user's with such a key is wrapped in `$object`, so neither can pass for
-the other.
+`$unknown`, `$binary`, `$float`, `$json`, `$range`. An object of the user's with such a key is wrapped in `$object`, so
+neither can pass for the other.
 """
 
 import datetime as dt
@@ -54,6 +54,8 @@ def canonical_value(value: Any) -> Any:  # noqa: C901 - one line per type
         case bytes() | bytearray() | memoryview():
             data = bytes(value)
             return {"$binary": {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}}
+        case object(lower=lower, upper=upper, bounds=bounds):  # a range of PostgreSQL
+            return {"$range": [canonical_value(lower), canonical_value(upper), bounds]}
         case Mapping():
             items = {str(key): canonical_value(item) for key, item in value.items()}
             return {"$object": items} if any(key.startswith("$") for key in items) else items

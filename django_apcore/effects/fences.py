@@ -6,7 +6,7 @@ Django: they judge what comes that way, and have the database itself refuse a CO
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol
 
 from django.db import DatabaseError
@@ -94,8 +94,9 @@ class SqliteFence:
         self._raw.set_authorizer(self._authorize)
 
     def take_down(self) -> None:
-        """Stop guarding."""
-        self._raw.set_authorizer(None)
+        """Stop guarding; a connection that the module closed needs no guard."""
+        with suppress(sqlite3.ProgrammingError):
+            self._raw.set_authorizer(None)
 
     def objection(self, sql: str) -> str | None:
         """The authorizer sees functions, too."""
@@ -114,9 +115,9 @@ class SqliteFence:
 
     def _harmless(self, action: int, first: str | None, second: str | None) -> bool:
         if action == sqlite3.SQLITE_PRAGMA:
-            return second is None or first not in self._WRITING_PRAGMAS  # without a value, it only asks
+            return second is None or str(first).lower() not in self._WRITING_PRAGMAS  # without a value, it only asks
         if action == sqlite3.SQLITE_FUNCTION:
-            return second not in self._WRITING_FUNCTIONS
+            return str(second).lower() not in self._WRITING_FUNCTIONS
         return action in self._READING
 
 

@@ -80,7 +80,8 @@ class Recording:
         for capture in self._captures:
             if capture.connection.needs_rollback:
                 raise TransactionEndedError(
-                    "The module caught a database error outside of atomic(), so its transaction cannot be committed.",
+                    "The transaction is broken: the module caught a database error outside of atomic(), "
+                    "or closed the connection.",
                     details={"database": capture.alias},
                 )
         callbacks = list(chain.from_iterable(map(self._callbacks, self._captures)))

@@ -84,4 +84,5 @@ def _busy_timeout(connection: BaseDatabaseWrapper, milliseconds: int | None) -> 
     try:
         yield
     finally:
-        raw.execute(f"PRAGMA busy_timeout = {before:d}")
+        if connection.connection is raw:  # the module may have closed it
+            raw.execute(f"PRAGMA busy_timeout = {before:d}")

@@ -170,7 +170,7 @@ def test_a_message_to_nobody_is_nothing() -> None:
 
 
 def test_a_broken_header_fails_where_it_is_written() -> None:
-    with pytest.raises(ValueError, match="newlines|linefeed"):
+    with pytest.raises(ValueError, match=r"newlines|linefeed"):
         preview(lambda: send_mail("one\ntwo", "b", None, ["to@example.com"]))
 
 

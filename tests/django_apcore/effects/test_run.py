@@ -305,6 +305,18 @@ def test_a_swallowed_error_that_broke_the_transaction_is_no_success() -> None:
     assert snapshot() == start
 
 
+@on_postgresql
+def test_a_closed_connection_is_no_success() -> None:
+    def write() -> None:
+        make_tag()
+        connection.close()
+
+    start = snapshot()
+    with pytest.raises(TransactionEndedError):
+        execute(write)
+    assert snapshot() == start
+
+
 def test_a_deferred_constraint_speaks_in_the_preview() -> None:
     with pytest.raises(IntegrityError), governed(commit=False):
         OrderLine.objects.create(order_id=12345, sku="x")
