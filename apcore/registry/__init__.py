@@ -2,6 +2,7 @@
 
 from apcore.registry.dependencies import resolve_dependencies
 from apcore.registry.events import REGISTRY_EVENTS, RegistryCallback
+from apcore.registry.exports import to_a2a_skill, to_anthropic_tool, to_mcp_tool, to_openai_function, tool_name
 from apcore.registry.queries import Predicate
 from apcore.registry.registry import Registry
 from apcore.registry.selection import resolve_module_id
@@ -13,4 +14,9 @@ __all__ = [
     "RegistryCallback",
     "resolve_dependencies",
     "resolve_module_id",
+    "to_a2a_skill",
+    "to_anthropic_tool",
+    "to_mcp_tool",
+    "to_openai_function",
+    "tool_name",
 ]

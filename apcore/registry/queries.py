@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any
 
-from apcore import errors
-from apcore.modules import ModuleDefinition, describe
+from apcore.modules import ModuleDefinition
 
 Predicate = Callable[[ModuleDefinition], bool]
 
@@ -32,17 +30,3 @@ def matches(definition: ModuleDefinition, query: str | Predicate) -> bool:
         return query(definition)
     searched = " ".join((definition.module_id, definition.name, definition.description, *definition.tags)).lower()
     return all(word in searched for word in query.lower().split())
-
-
-def export_schema(definition: ModuleDefinition, *, strict: bool, profile: str | None) -> dict[str, Any]:
-    """The module's schemas with everything that describes them, unchanged (§4.17, profile `generic`).
-
-    Raises InvalidInputError for an unknown profile, NotImplementedError (GENERAL_NOT_IMPLEMENTED) for `strict`.
-    """
-    if strict:
-        raise errors.NotImplementedError("The strict export (§4.16) is not offered")
-    if profile not in {None, "generic"}:
-        raise errors.InvalidInputError(
-            f"Unknown export profile {profile!r}; known is 'generic'", details={"profile": profile}
-        )
-    return describe(definition).to_dict()

@@ -11,8 +11,10 @@ from apcore.errors import ModuleNotFoundError
 from apcore.modules import ModuleDefinition, ModuleDescription, describe
 from apcore.registry.admission import admit
 from apcore.registry.events import REGISTRY_EVENTS, RegistryCallback, RegistryEvents
+from apcore.registry.exports import PROFILES_WITH_TOOL_NAMES, export_description, tool_name
 from apcore.registry.lifecycle import unload
-from apcore.registry.queries import Predicate, export_schema, matches, select
+from apcore.registry.queries import Predicate, matches, select
+from apcore.registry.tool_names import ToolNames
 
 
 class Registry:
@@ -24,6 +26,7 @@ class Registry:
 
     def __init__(self) -> None:
         self._definitions: dict[str, ModuleDefinition] = {}
+        self._tool_names = ToolNames()
         self._changing = threading.RLock()
         self._events = RegistryEvents()
 
@@ -47,6 +50,7 @@ class Registry:
                 return False
             self._events.emit(REGISTRY_EVENTS["UNREGISTER"], module_id, definition.module)
             del self._definitions[module_id]
+            self._tool_names.remove(module_id)
         unload(definition)
         return True
 
@@ -79,12 +83,22 @@ class Registry:
         return describe(self.get_definition(module_id))
 
     def export_schema(self, module_id: str, strict: bool = False, profile: str | None = None) -> dict[str, Any]:
-        """The schemas in a form that other tools read (§4.16, §4.17).
+        """The module in the form of a profile: `mcp`, `openai`, `anthropic`, or `generic`, the default (§4.17).
 
-        Raises ModuleNotFoundError, InvalidInputError for an unknown profile, and NotImplementedError
-        (GENERAL_NOT_IMPLEMENTED) for `strict`.
+        `strict` converts the schemas with `to_strict_schema` (§4.16); `openai` does so anyway. Raises
+        ModuleNotFoundError, and InvalidInputError for an unknown profile and for a tool name that two modules share.
         """
-        return export_schema(self.get_definition(module_id), strict=strict, profile=profile)
+        exported = export_description(self.describe(module_id), strict=strict, profile=profile)
+        if profile in PROFILES_WITH_TOOL_NAMES:
+            self._tool_names.refuse_shared(tool_name(module_id))
+        return exported
+
+    def module_id_of_tool(self, name: str) -> str:
+        """The ID of the module that is exported under a name without dots: the way back from a tool call (§4.17).
+
+        Raises ModuleNotFoundError, and InvalidInputError for a name that two modules share.
+        """
+        return self._tool_names.module_id_of(name)
 
     def find(
         self, query: str | Predicate, *, tags: Collection[str] | None = None, include_hidden: bool = False
@@ -108,6 +122,7 @@ class Registry:
         with self._changing:
             definition = admit(module_id, module, self._definitions, internal=internal)
             self._definitions[module_id] = definition
+            self._tool_names.add(module_id)
         self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, definition.module)
         return definition
 

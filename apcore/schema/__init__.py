@@ -3,6 +3,7 @@
 from apcore.schema.canonical import canonical_json, content_hash
 from apcore.schema.documents import schema_document
 from apcore.schema.evolution import BreakingChange, breaking_changes, is_backward_compatible
+from apcore.schema.extensions import prefer_llm_descriptions, strip_extensions
 from apcore.schema.files import read_schema_file
 from apcore.schema.infer import FunctionSchema, infer_function
 from apcore.schema.loader import ModuleSchema, SchemaLoader, Strategy
@@ -17,6 +18,7 @@ from apcore.schema.migration import (
 from apcore.schema.refs import MAX_REF_DEPTH, pointer_to, resolve_pointer
 from apcore.schema.resolution import resolve_ref
 from apcore.schema.sensitive import REDACTED_VALUE, SensitiveMask, mask_sensitive
+from apcore.schema.strict import to_strict_schema
 from apcore.schema.validate import CompiledSchema, check_schema, compile_schema
 from apcore.schema.violations import kind_of
 
@@ -44,10 +46,13 @@ __all__ = [
     "mask_sensitive",
     "migrate_schema",
     "pointer_to",
+    "prefer_llm_descriptions",
     "read_schema_file",
     "remove_field",
     "rename_field",
     "resolve_pointer",
     "resolve_ref",
     "schema_document",
+    "strip_extensions",
+    "to_strict_schema",
 ]

@@ -1,6 +1,5 @@
 import pytest
 
-from apcore.errors import InvalidInputError, ModuleNotFoundError, NotImplementedError
 from apcore.modules import ModuleAnnotations
 from apcore.registry import Registry
 
@@ -67,21 +66,3 @@ def test_find_takes_words(registry, text, found):
 def test_a_hidden_module_can_still_be_reached_by_its_id(registry):
     assert registry.get("ephemeral.tool") is registry.get_definition("ephemeral.tool").module
     assert registry.describe("ephemeral.tool").annotations.discoverable is False
-
-
-@pytest.mark.req("R-4.16-11", "R-12.2-11")
-def test_the_export_holds_the_schemas_as_they_are(registry):
-    exported = registry.export_schema("shop.refund")
-    definition = registry.get_definition("shop.refund")
-    assert (exported["input_schema"], exported["output_schema"]) == (definition.input_schema, definition.output_schema)
-    assert exported["annotations"]["destructive"] is True
-    assert exported == registry.export_schema("shop.refund", False, "generic")
-
-
-def test_exports_that_do_not_exist_are_refused(registry):
-    with pytest.raises(InvalidInputError, match="profile 'corba'"):
-        registry.export_schema("shop.refund", profile="corba")
-    with pytest.raises(NotImplementedError):
-        registry.export_schema("shop.refund", strict=True)
-    with pytest.raises(ModuleNotFoundError):
-        registry.export_schema("shop.absent")

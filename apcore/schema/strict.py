@@ -1,0 +1,78 @@
+"""Schemas for the strict mode of language models: closed objects, and every field required (§4.16)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from apcore.schema.extensions import is_extension
+from apcore.schema.walk import with_subschemas
+
+# Keywords that say something about a value and nothing about which values fit.
+_WORDS: Final = frozenset({"title", "description", "examples", "deprecated", "readOnly", "writeOnly", "$comment"})
+# Keywords that may refuse null without naming it: null becomes an alternative to them.
+_REFUSING: Final = frozenset({"$ref", "$dynamicRef", "allOf", "oneOf", "not", "if"})
+
+
+def to_strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema in the form of strict mode; the given one is not changed (§4.16).
+
+    Every object is closed and requires all its properties, at every level and in definitions; those that were optional
+    take null. ``x-`` keywords, ``default`` and ``nullable`` (which becomes a type) are removed. An empty schema is any
+    object (§4.15), and so in strict mode the empty one.
+    """
+    strict: dict[str, Any] = _strict(schema or {"type": "object", "properties": {}})
+    return strict
+
+
+def _strict(schema: Any) -> Any:
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = {keyword: value for keyword, value in schema.items() if not is_extension(keyword)}
+    kept.pop("default", None)
+    is_nullable = kept.pop("nullable", False) is True
+    strict = with_subschemas(kept, lambda _, inner: _strict(inner))
+    if _describes_object(strict):
+        _close(strict)
+    return _with_null(strict) if is_nullable else strict
+
+
+def _describes_object(schema: Mapping[str, Any]) -> bool:
+    kind = schema.get("type")
+    return kind == "object" or (isinstance(kind, list) and "object" in kind) or "properties" in schema
+
+
+def _close(schema: dict[str, Any]) -> None:
+    schema["additionalProperties"] = False
+    if "properties" in schema:
+        required = schema.get("required", ())
+        schema["properties"] = {
+            name: each if name in required else _with_null(each) for name, each in schema["properties"].items()
+        }
+        schema["required"] = list(schema["properties"])
+
+
+def _with_null(schema: Any) -> Any:
+    """The schema with null as one more value that fits."""
+    if schema is False:
+        return {"type": "null"}
+    if not isinstance(schema, Mapping):
+        return schema
+    if _REFUSING & schema.keys():
+        words = {keyword: value for keyword, value in schema.items() if keyword in _WORDS}
+        rest = {keyword: value for keyword, value in schema.items() if keyword not in _WORDS}
+        return {"anyOf": [rest, {"type": "null"}], **words}
+    return {keyword: value for each in schema.items() for keyword, value in _keyword_with_null(*each)}
+
+
+def _keyword_with_null(keyword: str, value: Any) -> list[tuple[str, Any]]:
+    if keyword == "type":
+        kinds = value if isinstance(value, list) else [value]
+        return [("type", value if "null" in kinds else [*kinds, "null"])]
+    if keyword == "const" and value is not None:
+        return [("enum", [value, None])]
+    if keyword == "enum":
+        return [("enum", value if None in value else [*value, None])]
+    if keyword == "anyOf":
+        return [("anyOf", value if {"type": "null"} in value else [*value, {"type": "null"}])]
+    return [(keyword, value)]
