@@ -18,6 +18,7 @@ from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_p
 from apcore.errors import ModuleExecuteError, SchemaParseError, SchemaValidationError
 from apcore.schema.refs import pointer_to
 from apcore.schema.sensitive import mentions_mark
+from apcore.schema.typed_dicts import readable
 from apcore.schema.types import TypeDescription, is_annotated, plain_schema
 
 # Metadata that JSON Schema expresses completely: a value that fits the schema needs no second look.
@@ -76,7 +77,7 @@ def to_json(value: Any) -> Any:
 
 def _adapter(name: str, annotation: Any) -> TypeAdapter[Any]:
     try:
-        return TypeAdapter(annotation)
+        return TypeAdapter(readable(annotation))
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
         raise SchemaParseError(
             f"The type of '{name}' has no JSON Schema: {error.message.splitlines()[0]}", details={"name": name}
