@@ -62,6 +62,7 @@ def different(name: str, first: Write, second: Write, between: Write = lambda: N
     DIFFERENT[name] = (first, second, between)
 
 
+@pytest.mark.req("DR-06")
 @pytest.mark.parametrize(("first", "second"), STABLE.values(), ids=STABLE)
 def test_stable(first: Write, second: Write) -> None:
     record = preview(first)
@@ -71,6 +72,7 @@ def test_stable(first: Write, second: Write) -> None:
     execute_approved(second, record.digest)
 
 
+@pytest.mark.req("DR-09", "DR-10", "DR-11")
 @pytest.mark.parametrize(("first", "second", "between"), DIFFERENT.values(), ids=DIFFERENT)
 def test_different(first: Write, second: Write, between: Write) -> None:
     record = preview(first)

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True, databases="__all__")
 VOLATILE = [("auth.User", "password")]
 
 
+@pytest.mark.req("DR-01", "DR-03", "DR-04", "DR-05")
 @pytest.mark.parametrize("write", EXACT.values(), ids=EXACT)
 def test_exact(write: Write) -> None:
     start, values_at_start = snapshot(), values()

@@ -1,10 +1,13 @@
 """The course of a governed block: its transactions, what it leaves behind, and what it refuses."""
 
+import asyncio
 import threading
 from contextlib import suppress
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync, sync_to_async
+from django.core.mail import send_mail
 from django.db import IntegrityError, OperationalError, connection, connections, transaction
 from django.db.models import F
 from django.test import override_settings
@@ -61,6 +64,21 @@ def test_a_label_costs_no_query() -> None:
     """Order.__str__ asks for the customer; the label does without."""
     record = preview(lambda: Order.objects.update(status="void"))
     assert {change.extras["x-label"] for change in record.changes} == {f"order {number}" for number in range(1, 7)}
+
+
+@pytest.mark.req("DR-08")
+def test_cascades_are_listed_and_counted() -> None:
+    record = preview(lambda: Customer.objects.filter(pk=1).delete())
+    assert record.counts == {
+        "matrix.Customer:delete": 1,
+        "matrix.Customer_friends:delete": 2,
+        "matrix.Customer_tags:delete": 2,
+        "matrix.Membership:delete": 1,
+        "matrix.Note:update": 2,
+        "matrix.Order:delete": 2,
+        "matrix.OrderLine:delete": 4,
+    }
+    assert record.destructive
 
 
 def test_counts_and_digest_cover_what_is_not_listed() -> None:
@@ -406,6 +424,17 @@ def test_other_threads_go_on_as_if_nothing_were() -> None:
         thread.join()
     assert run.record.complete
     assert Setting.objects.get(key="k2").value == "other thread"
+
+
+def test_asynchronous_code_is_followed() -> None:
+    async def write() -> None:
+        await Tag.objects.acreate(name="made")
+        await asyncio.gather(*(Setting.objects.filter(pk=key).aupdate(value="x") for key in ("k1", "k2")))
+        await sync_to_async(send_mail)("s", "b", None, ["to@example.com"])
+
+    record = preview(async_to_sync(write))
+    assert record.complete
+    assert record.counts == {"matrix.Tag:insert": 1, "matrix.Setting:update": 2, "mail:send": 1}
 
 
 def test_a_naive_module_can_use_time_zones_of_its_own() -> None:
