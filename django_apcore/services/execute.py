@@ -2,12 +2,12 @@
 
 import logging
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, connections
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
 from apcore import approval
@@ -92,22 +92,19 @@ def dispatch_approved(*, older_than: timedelta = timedelta(0)) -> int:
     return len(waiting)
 
 
-def _waiting(decided_before: Any) -> list[UUID]:
+def _waiting(decided_before: datetime) -> list[UUID]:
     """The requests that wait for a worker, without those that one is executing, where the database can tell."""
-    requests = _unlocked(ApprovalRequest.objects.using(alias())).filter(
+    requests = ApprovalRequest.objects.using(alias()).filter(
         Q(policy=None) | Q(policy__execute_on_approval=True),
         status=ApprovalRequest.Status.APPROVED,
         decided_at__lte=decided_before,
         expires_at__gt=timezone.now(),
     )
-    with atomic():
+    if not connections[alias()].features.has_select_for_update_skip_locked:
         return list(requests.order_by("decided_at").values_list("pk", flat=True))
-
-
-def _unlocked(requests: QuerySet[ApprovalRequest]) -> QuerySet[ApprovalRequest]:
-    if connections[alias()].features.has_select_for_update_skip_locked:
-        return requests.select_for_update(skip_locked=True, of=("self",))
-    return requests
+    with atomic():
+        unlocked = requests.select_for_update(skip_locked=True, of=("self",))
+        return list(unlocked.order_by("decided_at").values_list("pk", flat=True))
 
 
 def _settle(request: ApprovalRequest, refused: ApprovalConflict) -> None:

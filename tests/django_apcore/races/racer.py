@@ -8,35 +8,24 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import django
 
 django.setup()
 
+from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import Group, User  # noqa: E402 - Django has to be set up first
 from django.utils import timezone  # noqa: E402
+from django_celery_results.models import TaskResult  # noqa: E402
 
-from apcore import module  # noqa: E402
 from apcore.errors import ApprovalPendingError, ModuleError  # noqa: E402
 from django_apcore import runtime, services  # noqa: E402
+from django_apcore.conf import get_settings  # noqa: E402
 from django_apcore.models import ApprovalDecision, ApprovalRequest, AuditEntry  # noqa: E402
 from django_apcore.testing import allow_all, override_runtime  # noqa: E402
 from tests.django_apcore import stage  # noqa: E402
-
-
-@module(id="test.groups.slow", annotations=stage.GATED, effect="transactional", timeout_ms=120_000)
-def create_slowly(name: str) -> int:
-    """Create a group, and then wait as long as a file named like it says "hold"."""
-    group = Group.objects.create(name=name)
-    sign = Path(os.environ["RACE_DIR"]) / name
-    if sign.exists():
-        with sign.with_suffix(".runs").open("a") as runs:
-            runs.write("run\n")
-        while sign.read_text() == "hold":
-            time.sleep(0.01)
-    return group.pk
+from tests.django_apcore.races.slow import create_slowly  # noqa: E402
 
 
 def setup() -> dict[str, Any]:
@@ -59,6 +48,27 @@ def approve(request: str, user: str) -> str:
     row = ApprovalRequest.objects.get(pk=request)
     actor = User.objects.get(username=user)
     return str(services.approve(request, actor=actor, seen_digest=row.effect_digest).status)
+
+
+def approve_unheard(request: str, user: str) -> str:
+    """Approve while the broker is away."""
+    use_queue("nobody-listens-here")
+    try:
+        return approve(request, user)
+    finally:
+        use_queue(os.environ.get("RACE_QUEUE"))
+
+
+def use_queue(name: str | None) -> None:
+    """Set APCORE["TASK_QUEUE"] as a settings file would; the signal of an override would build a new runtime."""
+    settings.APCORE = {**settings.APCORE, "TASK_QUEUE": name}
+    get_settings.cache_clear()
+
+
+def results(request: str) -> list[Any]:
+    """What the result backend keeps of the executions of a request."""
+    kept = [json.loads(row.result) for row in TaskResult.objects.filter(status="SUCCESS") if row.result]
+    return [each for each in kept if each.get("approval_id") == request]
 
 
 def reject(request: str, user: str) -> str:
@@ -130,6 +140,8 @@ ACTIONS: dict[str, Callable[..., Any]] = {
         setup,
         ask,
         approve,
+        approve_unheard,
+        results,
         reject,
         cancel,
         expire,
@@ -159,6 +171,7 @@ def main() -> None:
     acl = None if os.environ.get("RACE_ACL") == "database" else allow_all()
     modules = {**stage.MODULES, "test.groups.slow": create_slowly}
     with override_runtime(modules=modules, installed=False, acl=acl):
+        use_queue(os.environ.get("RACE_QUEUE"))
         print("ready", flush=True)
         for line in sys.stdin:
             print(json.dumps(act(json.loads(line))), flush=True)
