@@ -176,8 +176,11 @@ def _atomic_everywhere() -> Iterator[None]:
 
 @contextmanager
 def _statement_timeout(deadline: float | None) -> Iterator[None]:
-    """Limit statements of open PostgreSQL transactions to the time that is left, and put the old limit back."""
-    limited = [each for each in connections.all(initialized_only=True) if _is_in_transaction(each)]
+    """Limit statements of open PostgreSQL transactions to the time that is left, and put the old limit back.
+
+    A transaction that a failed statement broke is rolled back, and its limit with it.
+    """
+    limited = [each for each in connections.all(initialized_only=True) if _takes_statements(each)]
     if deadline is None or not limited:
         yield
         return
@@ -187,12 +190,15 @@ def _statement_timeout(deadline: float | None) -> Iterator[None]:
         yield
     finally:
         for connection, limit in previous:
-            if _is_in_transaction(connection) and not connection.needs_rollback:
+            if _takes_statements(connection):
                 _swap_statement_timeout(connection, limit)
 
 
-def _is_in_transaction(connection: Any) -> bool:
-    return connection.vendor == "postgresql" and connection.in_atomic_block and connection.connection is not None
+def _takes_statements(connection: Any) -> bool:
+    """Whether this is PostgreSQL in a transaction that is not broken."""
+    if connection.vendor != "postgresql" or not connection.in_atomic_block or connection.connection is None:
+        return False
+    return bool(connection.connection.info.transaction_status.name in {"IDLE", "INTRANS"})
 
 
 def _swap_statement_timeout(connection: Any, limit: str) -> str:
