@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 from apcore.modules.annotations import ModuleAnnotations
 from apcore.modules.callables import innermost, is_async
 from apcore.modules.examples import ModuleExample
-from apcore.schema import FunctionSchema, infer_function
+from apcore.schema import FunctionSchema, generate_schema_from_function
 
 
 class ModuleOptions(TypedDict, total=False):
@@ -47,7 +47,7 @@ class FunctionModule:
         if unknown:
             raise TypeError(f"module() has no option {', '.join(map(repr, unknown))}")
         functools.update_wrapper(self, function, updated=())
-        schema = infer_function(function)
+        schema = generate_schema_from_function(function)
         self.function = function
         self.id = id
         self.name = options.get("name") or str(innermost(function).__name__)

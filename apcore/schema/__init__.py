@@ -5,7 +5,7 @@ from apcore.schema.documents import schema_document
 from apcore.schema.evolution import BreakingChange, breaking_changes, is_backward_compatible
 from apcore.schema.extensions import prefer_llm_descriptions, strip_extensions
 from apcore.schema.files import read_schema_file
-from apcore.schema.infer import FunctionSchema, infer_function
+from apcore.schema.infer import FunctionSchema, generate_schema_from_function
 from apcore.schema.loader import ModuleSchema, SchemaLoader, Strategy
 from apcore.schema.migration import (
     MigrationStep,
@@ -40,7 +40,7 @@ __all__ = [
     "check_schema",
     "compile_schema",
     "content_hash",
-    "infer_function",
+    "generate_schema_from_function",
     "is_backward_compatible",
     "kind_of",
     "mask_sensitive",

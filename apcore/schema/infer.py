@@ -39,14 +39,16 @@ class FunctionSchema:
     serialise: Callable[[Any], dict[str, Any]]
 
 
-def infer_function(function: Callable[..., Any]) -> FunctionSchema:
+def generate_schema_from_function(
+    callable: Callable[..., Any],  # noqa: A002 - the protocol's name
+) -> FunctionSchema:
     """Schemas, description and conversions of a function or method (§5.11.4).
 
     A return type that is not an object is put under the key ``result``. Raises ``FuncMissingTypeHintError``,
     ``FuncMissingReturnTypeError``, and ``InvalidInputError`` for parameters that cannot be given by name.
     """
-    hints = read_hints(function)
-    docstring = parse_docstring(inspect.getdoc(function))
+    hints = read_hints(callable)
+    docstring = parse_docstring(inspect.getdoc(callable))
     inputs, input_definitions = _describe_inputs(hints)
     output, output_definitions = _describe_output(hints)
     is_object = _is_object(output.schema, output_definitions)

@@ -24,7 +24,7 @@ from apcore.errors import (
     ModuleExecuteError,
     SchemaValidationError,
 )
-from apcore.schema import compile_schema, infer_function
+from apcore.schema import compile_schema, generate_schema_from_function
 from tests.apcore.strategies import json_values
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Row(TypedDict):
 
 
 def property_of(function, name="value"):
-    return infer_function(function).input_schema["properties"][name]
+    return generate_schema_from_function(function).input_schema["properties"][name]
 
 
 # --- what a signature must say
@@ -75,7 +75,7 @@ def test_a_parameter_without_type_is_refused():
     def function(a) -> dict: ...
 
     with pytest.raises(FuncMissingTypeHintError, match="'a'") as caught:
-        infer_function(function)
+        generate_schema_from_function(function)
     assert caught.value.details["parameter"] == "a"
 
 
@@ -84,12 +84,12 @@ def test_a_missing_return_type_is_refused():
     def function(a: int): ...
 
     with pytest.raises(FuncMissingReturnTypeError):
-        infer_function(function)
+        generate_schema_from_function(function)
 
 
 def test_a_lambda_is_refused():
     with pytest.raises(FuncMissingTypeHintError):
-        infer_function(lambda a: {})
+        generate_schema_from_function(lambda a: {})
 
 
 def test_types_that_cannot_be_resolved_are_refused():
@@ -98,9 +98,9 @@ def test_types_that_cannot_be_resolved_are_refused():
     def returns(a: int) -> Missing: ...
 
     with pytest.raises(FuncMissingTypeHintError, match="'Missing' cannot be resolved"):
-        infer_function(parameter)
+        generate_schema_from_function(parameter)
     with pytest.raises(FuncMissingReturnTypeError, match=r"'Missing'.* cannot be resolved"):
-        infer_function(returns)
+        generate_schema_from_function(returns)
 
 
 def test_types_without_json_form_are_refused():
@@ -115,9 +115,9 @@ def test_types_without_json_form_are_refused():
     returns.__annotations__["return"] = Opaque
 
     with pytest.raises(FuncMissingTypeHintError, match="'a' has no JSON Schema"):
-        infer_function(parameter)
+        generate_schema_from_function(parameter)
     with pytest.raises(FuncMissingReturnTypeError, match="has no JSON Schema"):
-        infer_function(returns)
+        generate_schema_from_function(returns)
 
 
 def test_parameters_that_have_no_name_are_refused():
@@ -127,7 +127,7 @@ def test_parameters_that_have_no_name_are_refused():
 
     for function in (positional, variable):
         with pytest.raises(InvalidInputError, match="cannot be given by name"):
-            infer_function(function)
+            generate_schema_from_function(function)
 
 
 # --- the schema of the inputs
@@ -137,7 +137,7 @@ def test_parameters_that_have_no_name_are_refused():
 def test_parameters_become_properties_in_their_order():
     def function(b: int, a: str = "x", *, c: float, d: bool = True) -> dict: ...
 
-    schema = infer_function(function).input_schema
+    schema = generate_schema_from_function(function).input_schema
 
     assert list(schema["properties"]) == ["b", "a", "c", "d"]
     assert schema["required"] == ["b", "c"]
@@ -156,7 +156,7 @@ def test_self_and_cls_are_no_inputs():
         def __call__(self, to: str) -> dict: ...
 
     for function in (Service.send, Service().send, Service.make, Service()):
-        assert list(infer_function(function).input_schema["properties"]) == ["to"]
+        assert list(generate_schema_from_function(function).input_schema["properties"]) == ["to"]
 
 
 @pytest.mark.req("R-5.11.9-02", "R-5.11.4-01")
@@ -170,7 +170,7 @@ def test_the_context_is_no_input_whatever_it_is_called():
     def quoted(a: int, context: later.Context | None = None) -> dict: ...
 
     for function, name in ((plain, "ctx"), (optional, "context"), (late, "context"), (quoted, "context")):
-        schema = infer_function(function)
+        schema = generate_schema_from_function(function)
         assert schema.context_parameter == name
         assert list(schema.input_schema["properties"]) == ["a"]
 
@@ -178,8 +178,8 @@ def test_the_context_is_no_input_whatever_it_is_called():
 def test_without_context_parameter_there_is_none():
     def function(context: str) -> dict: ...
 
-    assert infer_function(function).context_parameter is None
-    assert "context" in infer_function(function).input_schema["properties"]
+    assert generate_schema_from_function(function).context_parameter is None
+    assert "context" in generate_schema_from_function(function).input_schema["properties"]
 
 
 @pytest.mark.req("R-5.11.5-01", "R-5.11.5-02", "R-5.11.5-03", "R-5.11.5-05")
@@ -245,7 +245,7 @@ def test_models_and_dataclasses_are_objects_with_properties(annotation):
 def test_a_tree_is_a_definition():
     def function(value: Tree) -> dict: ...
 
-    schema = infer_function(function)
+    schema = generate_schema_from_function(function)
 
     assert schema.input_schema["properties"]["value"] == {"$ref": "#/$defs/Tree"}
     compile_schema(schema.input_schema, strict_inputs=True).validate({"value": {"value": 1, "kids": [{"value": 2}]}})
@@ -261,7 +261,7 @@ def test_constraints_come_from_annotated():
         b: Annotated[str, Field(max_length=9, description="text", json_schema_extra={"x-sensitive": True})] = "",
     ) -> dict: ...
 
-    assert infer_function(function).input_schema["properties"] == {
+    assert generate_schema_from_function(function).input_schema["properties"] == {
         "a": {"type": "integer", "minimum": 1, "maximum": 3, "default": 2},
         "b": {"type": "string", "maxLength": 9, "description": "text", "x-sensitive": True, "default": ""},
     }
@@ -288,7 +288,7 @@ def test_defaults_are_shown_in_json(annotation, default, shown):
     function.__defaults__ = (default,)
 
     assert property_of(function)["default"] == shown
-    assert infer_function(function).input_schema["required"] == []
+    assert generate_schema_from_function(function).input_schema["required"] == []
 
 
 def test_a_default_that_only_python_knows_is_not_shown():
@@ -309,7 +309,7 @@ def test_texts_come_from_the_docstring_and_field_wins():
             b: from docstring
         """
 
-    schema = infer_function(function)
+    schema = generate_schema_from_function(function)
 
     assert schema.description == "Does it."
     assert schema.documentation.startswith("In detail.")
@@ -321,13 +321,13 @@ def test_texts_come_from_the_docstring_and_field_wins():
 def test_for_want_of_a_docstring_the_name_is_spoken():
     def send_welcome_mail() -> dict: ...
 
-    assert infer_function(send_welcome_mail).description == "Send welcome mail"
+    assert generate_schema_from_function(send_welcome_mail).description == "Send welcome mail"
 
 
 def test_further_named_inputs_have_a_type_too():
     def function(a: int, **days: date) -> dict: ...
 
-    schema = infer_function(function)
+    schema = generate_schema_from_function(function)
 
     assert schema.input_schema["additionalProperties"] == {"type": "string", "format": "date"}
     assert list(schema.input_schema["properties"]) == ["a"]
@@ -341,8 +341,8 @@ def test_partial_and_wrapped_functions_are_seen_through():
     def wrapped(*args, **kwargs):
         return function(*args, **kwargs)
 
-    assert infer_function(wrapped).input_schema == infer_function(function).input_schema
-    assert infer_function(functools.partial(function, b="x")).input_schema["required"] == ["a"]
+    assert generate_schema_from_function(wrapped).input_schema == generate_schema_from_function(function).input_schema
+    assert generate_schema_from_function(functools.partial(function, b="x")).input_schema["required"] == ["a"]
 
 
 # --- arguments
@@ -374,7 +374,7 @@ def test_arguments_have_the_declared_types(annotation, given_value, argument):
     def function(value: int) -> dict: ...
 
     function.__annotations__["value"] = annotation
-    schema = infer_function(function)
+    schema = generate_schema_from_function(function)
     compile_schema(schema.input_schema).validate({"value": given_value})
 
     bound = schema.bind({"value": given_value})
@@ -386,7 +386,7 @@ def test_arguments_have_the_declared_types(annotation, given_value, argument):
 def test_missing_inputs_are_left_to_the_defaults_of_the_function():
     def function(a: date = date(2024, 1, 1), b: int = 1) -> dict: ...
 
-    assert infer_function(function).bind({}) == {}
+    assert generate_schema_from_function(function).bind({}) == {}
 
 
 @pytest.mark.parametrize(
@@ -399,14 +399,14 @@ def test_plain_types_cost_nothing(annotation, value):
     function.__annotations__["value"] = annotation
     inputs = {"value": value}
     if not (type(value) is float and annotation is int):
-        assert infer_function(function).bind(inputs) is inputs
+        assert generate_schema_from_function(function).bind(inputs) is inputs
 
 
 def test_binding_changes_no_inputs():
     def function(a: date, b: int) -> dict: ...
 
     inputs = {"a": "2024-02-29", "b": 2.0}
-    assert infer_function(function).bind(inputs) == {"a": date(2024, 2, 29), "b": 2}
+    assert generate_schema_from_function(function).bind(inputs) == {"a": date(2024, 2, 29), "b": 2}
     assert inputs == {"a": "2024-02-29", "b": 2.0}
 
 
@@ -419,7 +419,7 @@ def refuse_secrets(value: str) -> str:
 def test_what_only_the_type_can_refuse_is_a_validation_error():
     def function(value: Annotated[str, AfterValidator(refuse_secrets)]) -> dict: ...
 
-    schema = infer_function(function)
+    schema = generate_schema_from_function(function)
     assert schema.bind({"value": " a "}) == {"value": "a"}
     with pytest.raises(SchemaValidationError) as caught:
         schema.bind({"value": "hunter2"})
@@ -458,7 +458,7 @@ def test_results_become_objects_that_fit_the_output_schema(annotation, result, o
     def function() -> int: ...
 
     function.__annotations__["return"] = annotation
-    schema = infer_function(function)
+    schema = generate_schema_from_function(function)
 
     assert schema.serialise(result) == output
     compile_schema(schema.output_schema).validate(output)
@@ -469,14 +469,14 @@ def test_results_become_objects_that_fit_the_output_schema(annotation, result, o
 def test_output_schema_of_a_model_is_its_object_schema():
     def function() -> Address: ...
 
-    schema = infer_function(function).output_schema
+    schema = generate_schema_from_function(function).output_schema
     assert (schema["title"], set(schema["properties"])) == ("Address", {"street", "point"})
 
 
 def test_output_schema_of_a_number_has_one_property():
     def function() -> int: ...
 
-    assert infer_function(function).output_schema == {
+    assert generate_schema_from_function(function).output_schema == {
         "type": "object",
         "properties": {"result": {"type": "integer"}},
         "required": ["result"],
@@ -491,28 +491,28 @@ def test_what_is_declared_as_an_object_must_be_one(annotation, result):
     function.__annotations__["return"] = annotation
 
     with pytest.raises(ModuleExecuteError, match="Return value"):
-        infer_function(function).serialise(result)
+        generate_schema_from_function(function).serialise(result)
 
 
 def test_a_plain_dict_is_not_copied():
     def function() -> dict: ...
 
     result = {"a": 1}
-    assert infer_function(function).serialise(result) is result
+    assert generate_schema_from_function(function).serialise(result) is result
 
 
 def test_what_has_no_json_form_is_refused():
     def function() -> dict[str, date]: ...
 
     with pytest.raises(ModuleExecuteError, match="cannot be expressed in JSON"):
-        infer_function(function).serialise({"a": object()})
+        generate_schema_from_function(function).serialise({"a": object()})
 
 
 def test_asynchronous_functions_are_described_alike():
     async def function(a: int) -> Point:
         return Point(a)
 
-    schema = infer_function(function)
+    schema = generate_schema_from_function(function)
 
     assert set(schema.output_schema["properties"]) == {"x", "y"}
     assert schema.serialise(asyncio.run(function(**schema.bind({"a": 1})))) == {"x": 1, "y": None}
@@ -524,7 +524,7 @@ def test_bound_arguments_fit_the_function(a, b):
     def function(a: int, b: str = "x") -> dict:
         return {"a": a, "b": b}
 
-    schema = infer_function(function)
+    schema = generate_schema_from_function(function)
 
     assert schema.serialise(function(**schema.bind({"a": a, "b": b}))) == {"a": a, "b": b}
 
@@ -543,8 +543,8 @@ def test_the_words_of_a_validator_are_dropped_where_something_is_sensitive():
         return {}
 
     with pytest.raises(SchemaValidationError) as caught:
-        infer_function(sign_in).bind({"password": "hunter2"})
+        generate_schema_from_function(sign_in).bind({"password": "hunter2"})
     assert "hunter2" not in f"{caught.value} {caught.value.to_dict()} {caught.value.__cause__}"
     assert caught.value.errors == [{"path": "/password", "message": "is not valid", "constraint": "value_error"}]
     with pytest.raises(SchemaValidationError, match="ada is too short"):
-        infer_function(rename).bind({"name": "ada"})
+        generate_schema_from_function(rename).bind({"name": "ada"})

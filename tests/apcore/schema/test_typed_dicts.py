@@ -4,7 +4,7 @@ import pytest
 import typing_extensions
 from pydantic import Field, TypeAdapter
 
-from apcore.schema import compile_schema, infer_function, schema_document
+from apcore.schema import compile_schema, generate_schema_from_function, schema_document
 from apcore.schema.typed_dicts import readable
 
 
@@ -34,7 +34,7 @@ def input_schema(annotation):
         return {}
 
     function.__annotations__ = {"value": annotation, "return": dict}
-    return infer_function(function).input_schema
+    return generate_schema_from_function(function).input_schema
 
 
 @pytest.mark.req("R-5.11.5-04")
@@ -72,7 +72,7 @@ def test_a_function_gets_what_it_declares():
     def function(value: Point) -> Point:
         return {"x": value["x"] + 1}
 
-    schema = infer_function(function)
+    schema = generate_schema_from_function(function)
     assert schema.serialise(function(**schema.bind({"value": {"x": 1}}))) == {"x": 2}
 
 

@@ -12,12 +12,12 @@ from tests.apcore.strategies import json_values
 PROGRAM = """
 import sys
 from typing import Literal
-from apcore.schema import compile_schema, infer_function
+from apcore.schema import compile_schema, generate_schema_from_function
 
 def function(a: int, b: str | None = None, c: Literal["x"] = "x", d: dict[str, list[int]] = {}) -> dict:
     return {}
 
-schema = infer_function(function)
+schema = generate_schema_from_function(function)
 compile_schema(schema.input_schema, strict_inputs=True).validate({"a": 1})
 assert "pydantic" not in sys.modules
 """
