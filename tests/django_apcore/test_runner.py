@@ -3,13 +3,13 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Group
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
 
 from apcore import ApprovalResult, AutoApproveHandler, CallbackApprovalHandler, Context, ModuleAnnotations, module
 from apcore.errors import ApprovalDeniedError, ModuleExecuteError, ModuleTimeoutError, SchemaValidationError
@@ -109,9 +109,21 @@ def call(request: pytest.FixtureRequest, runtime: Runtime) -> Callable[..., Any]
     def run(module_id: str, **inputs: Any) -> Any:
         if request.param == "sync":
             return runtime.executor.call(module_id, inputs)
-        return asyncio.run(runtime.executor.call_async(module_id, inputs))
+        return run_async(runtime.executor.call_async(module_id, inputs))
 
     return run
+
+
+def run_async(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run on a loop, and close the connection of the thread that did the loop's synchronous work."""
+
+    async def and_close() -> Any:
+        try:
+            return await coroutine
+        finally:
+            await sync_to_async(connections.close_all)()
+
+    return asyncio.run(and_close())
 
 
 def names() -> set[str]:
@@ -146,7 +158,7 @@ def test_an_async_caller_shares_its_transaction_too(runtime: Runtime) -> None:
         await sync_to_async(end)()
         return counted
 
-    assert asyncio.run(inside()) == {"result": 1}
+    assert run_async(inside()) == {"result": 1}
     assert names() == set()
 
 
@@ -215,7 +227,7 @@ def test_validate_measures_and_leaves_nothing(runtime: Runtime, module_id: str) 
     assert result.effect is not None
     assert (result.effect.provenance, result.effect.counts) == ("measured", {"auth.Group:insert": 1})
     assert names() == set()
-    again = asyncio.run(runtime.executor.validate_async(module_id, {"name": "a"}))
+    again = run_async(runtime.executor.validate_async(module_id, {"name": "a"}))
     assert again.effect is not None
     assert again.effect.digest == result.effect.digest
     assert names() == set()
