@@ -1,6 +1,8 @@
 """Schemas: documents, validation, inference from functions, canonical JSON (§4, §5.11)."""
 
 from apcore.schema.canonical import canonical_json, content_hash
+from apcore.schema.coercion import SchemaValidator, coerce_types
+from apcore.schema.deprecation import DeprecatedField, deprecated_fields
 from apcore.schema.documents import schema_document
 from apcore.schema.evolution import BreakingChange, breaking_changes, is_backward_compatible
 from apcore.schema.extensions import prefer_llm_descriptions, strip_extensions
@@ -27,10 +29,12 @@ __all__ = [
     "REDACTED_VALUE",
     "BreakingChange",
     "CompiledSchema",
+    "DeprecatedField",
     "FunctionSchema",
     "MigrationStep",
     "ModuleSchema",
     "SchemaLoader",
+    "SchemaValidator",
     "SensitiveMask",
     "Strategy",
     "add_field",
@@ -38,8 +42,10 @@ __all__ = [
     "canonical_json",
     "change_type",
     "check_schema",
+    "coerce_types",
     "compile_schema",
     "content_hash",
+    "deprecated_fields",
     "generate_schema_from_function",
     "is_backward_compatible",
     "kind_of",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -12,6 +13,7 @@ from jsonschema.protocols import Validator
 
 from apcore.errors import SchemaNotFoundError, SchemaParseError, SchemaValidationError
 from apcore.schema.canonical import canonical_json, text_hash
+from apcore.schema.deprecation import DeprecatedFields
 from apcore.schema.formats import FORMATS
 from apcore.schema.preparation import prepare
 from apcore.schema.reference import is_explainable, reference_validator
@@ -19,15 +21,24 @@ from apcore.schema.refs import References, pointer_to
 from apcore.schema.sensitive import SensitiveMask
 from apcore.schema.violations import describe_violations
 
+logger = logging.getLogger("apcore.schema")
+
 _CACHED_SCHEMAS: Final = 2048
 
 
 class CompiledSchema:
     """A schema that is ready to validate; immutable, and shared by all who compile equal documents."""
 
-    def __init__(self, document: Mapping[str, Any], content_hash: str, prepared: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        content_hash: str,
+        prepared: dict[str, Any],
+        deprecated: DeprecatedFields | None = None,
+    ) -> None:
         self.document = document
         self.content_hash = content_hash
+        self._deprecated = deprecated
         self._prepared = prepared
         self._engine = _build_engine(prepared)
         self._accepts = self._engine.is_valid
@@ -36,6 +47,8 @@ class CompiledSchema:
         """Raises ``SchemaValidationError`` with every violation (§4.14); nothing in it repeats a sensitive value."""
         try:
             if self._accepts(value):
+                if self._deprecated is not None:
+                    self._warn_about_deprecated(value, self._deprecated)
                 return
         except ValueError:  # a value that JSON cannot hold
             pass
@@ -60,6 +73,10 @@ class CompiledSchema:
     @cached_property
     def _is_explainable(self) -> bool:
         return is_explainable(self._prepared)
+
+    def _warn_about_deprecated(self, value: Any, deprecated: DeprecatedFields) -> None:
+        for field in deprecated.in_value(value):
+            logger.warning("%s", field)
 
     def _refusal_of(self, value: Any) -> SchemaValidationError:
         violations = (self._is_explainable and self._explained(value)) or self._reported(value)
@@ -88,8 +105,8 @@ def compile_schema(document: Mapping[str, Any], *, strict_inputs: bool = False) 
     """The validator for a document; equal documents share one.
 
     ``nullable: true`` accepts null, ``{}`` is any object. With ``strict_inputs`` an object that declares properties and
-    says nothing about others takes no others (§4.9); explicit ``additionalProperties`` stay as they are. Raises
-    ``SchemaParseError``, ``SchemaNotFoundError`` (a reference without target) and ``SchemaCircularRefError``.
+    says nothing about others takes no others (§4.9); explicit ``additionalProperties`` stay as they are; and a valid
+    value that uses a field marked with ``x-deprecated`` is logged (§4.12). Raises ``SchemaParseError``, ``SchemaNotFoundError`` (a reference without target) and ``SchemaCircularRefError``.
     """
     try:
         text = canonical_json(document)
@@ -110,7 +127,10 @@ def _compile(text: str, strict_inputs: bool) -> CompiledSchema:
     if not isinstance(document, dict):
         raise SchemaParseError("A schema is an object")
     References(document).check()
-    return CompiledSchema(document, text_hash(text), prepare(document, strict_inputs=strict_inputs))
+    deprecated = DeprecatedFields(document) if strict_inputs else None
+    return CompiledSchema(
+        document, text_hash(text), prepare(document, strict_inputs=strict_inputs), deprecated if deprecated else None
+    )
 
 
 def _build_engine(prepared: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
