@@ -106,7 +106,8 @@ def compile_schema(document: Mapping[str, Any], *, strict_inputs: bool = False) 
 
     ``nullable: true`` accepts null, ``{}`` is any object. With ``strict_inputs`` an object that declares properties and
     says nothing about others takes no others (§4.9); explicit ``additionalProperties`` stay as they are; and a valid
-    value that uses a field marked with ``x-deprecated`` is logged (§4.12). Raises ``SchemaParseError``, ``SchemaNotFoundError`` (a reference without target) and ``SchemaCircularRefError``.
+    value that uses a field marked with ``x-deprecated`` is logged (§4.12). Raises ``SchemaParseError``,
+    ``SchemaNotFoundError`` (a reference without target) and ``SchemaCircularRefError``.
     """
     try:
         text = canonical_json(document)
