@@ -38,8 +38,29 @@ from apcore.modules import (
 )
 from apcore.pipeline import PipelineState, Step
 from apcore.redaction import redact_sensitive
-from apcore.registry import REGISTRY_EVENTS, Registry, resolve_dependencies, resolve_module_id
+from apcore.registry import (
+    REGISTRY_EVENTS,
+    Registry,
+    resolve_dependencies,
+    resolve_module_id,
+    to_a2a_skill,
+    to_anthropic_tool,
+    to_mcp_tool,
+    to_openai_function,
+)
+from apcore.schema import (
+    MigrationStep,
+    ModuleSchema,
+    SchemaLoader,
+    SchemaValidator,
+    generate_schema_from_function,
+    is_backward_compatible,
+    migrate_schema,
+    resolve_ref,
+    to_strict_schema,
+)
 from apcore.toggles import Toggles
+from apcore.versions import negotiate_version, satisfies
 
 __all__ = [
     "ACL",
@@ -65,11 +86,13 @@ __all__ = [
     "FunctionModule",
     "Identity",
     "Middleware",
+    "MigrationStep",
     "Module",
     "ModuleAnnotations",
     "ModuleDescription",
     "ModuleError",
     "ModuleExample",
+    "ModuleSchema",
     "PipelineState",
     "Plan",
     "PlannedModule",
@@ -78,6 +101,8 @@ __all__ = [
     "PreviewResult",
     "Registry",
     "Rewrite",
+    "SchemaLoader",
+    "SchemaValidator",
     "Step",
     "Toggles",
     "build_app",
@@ -86,12 +111,23 @@ __all__ = [
     "directory_to_canonical_id",
     "format_error",
     "from_canonical",
+    "generate_schema_from_function",
+    "is_backward_compatible",
     "match_pattern",
     "merge_annotations",
+    "migrate_schema",
     "module",
+    "negotiate_version",
     "normalize_to_canonical_id",
     "propagate_error",
     "redact_sensitive",
     "resolve_dependencies",
     "resolve_module_id",
+    "resolve_ref",
+    "satisfies",
+    "to_a2a_skill",
+    "to_anthropic_tool",
+    "to_mcp_tool",
+    "to_openai_function",
+    "to_strict_schema",
 ]
