@@ -11,6 +11,7 @@ from apcore.errors import ModuleLoadError
 from apcore.modules.annotations import ModuleAnnotations, merge_annotations
 from apcore.modules.callables import callable_attribute, is_async
 from apcore.modules.companion import NO_COMPANION, Companion
+from apcore.modules.conventions import CONTEXT_KEYS, misplaced_context_keys
 from apcore.modules.definition import EffectKind, ModuleDefinition
 from apcore.modules.dependency import read_dependencies
 from apcore.modules.deprecated import warn_on_use
@@ -45,6 +46,7 @@ def define_module(
         raise ModuleLoadError(f"Module '{module_id}': {error}", module_id=module_id, cause=error) from error
     _warn_about_texts(definition)
     _warn_about_examples(definition)
+    _warn_about_metadata(definition)
     return definition
 
 
@@ -239,3 +241,14 @@ def _warn_about_examples(definition: ModuleDefinition) -> None:
     for example in definition.examples:
         if not definition.input_validator.is_valid(example.inputs):
             logger.warning("Module '%s': inputs of example '%s' do not fit", definition.module_id, example.title)
+
+
+def _warn_about_metadata(definition: ModuleDefinition) -> None:
+    misplaced = misplaced_context_keys(definition.metadata)
+    if misplaced:
+        logger.warning(
+            "Module '%s': %s lists %s, which every context has; it is for keys of context.data",
+            definition.module_id,
+            CONTEXT_KEYS,
+            ", ".join(misplaced),
+        )
