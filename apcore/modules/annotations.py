@@ -70,6 +70,8 @@ def merge_annotations(
     from_yaml: Mapping[str, Any] | None, from_code: ModuleAnnotations | Mapping[str, Any] | None
 ) -> ModuleAnnotations:
     """Merge field by field: metadata file over code over defaults (§4.13); `extra` merges key by key."""
+    if not from_yaml and isinstance(from_code, ModuleAnnotations):
+        return from_code
     code = from_code.to_dict() if isinstance(from_code, ModuleAnnotations) else _normalised(from_code or {})
     yaml = _normalised(from_yaml or {})
     return ModuleAnnotations(**{**code, **yaml, "extra": {**code["extra"], **yaml["extra"]}})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any
 
 from apcore.errors import SchemaParseError
@@ -20,7 +19,7 @@ def schema_document(source: Any, *, output: bool = False) -> dict[str, Any]:
     if source is None:
         return {}
     if isinstance(source, Mapping):
-        return deepcopy(dict(source))
+        return {keyword: _copied(value) for keyword, value in source.items()}
     if isinstance(source, type) and hasattr(source, "model_json_schema"):
         document: dict[str, Any] = source.model_json_schema(mode="serialization" if output else "validation")
         return document
@@ -28,3 +27,12 @@ def schema_document(source: Any, *, output: bool = False) -> dict[str, Any]:
         described, definitions = describe_types({source.__name__: source}, output=output)
         return inline_definitions(described[source.__name__].schema | definitions)
     raise SchemaParseError(f"A schema is a model class or a mapping, not {type(source).__name__}")
+
+
+def _copied(value: Any) -> Any:
+    """A copy down to the plain values; several times as fast as ``deepcopy``, which counts when thousands register."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return {name: _copied(each) for name, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, (list, tuple)) else value
