@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.db.models import NOT_PROVIDED, Value
 
@@ -35,10 +36,11 @@ class Window:
         return self.start <= value <= self.end or value in self.transactions
 
     def is_today(self, value: Any) -> bool:
-        """Whether a value is the date, or the time of the day, of this run."""
+        """Whether a value is the date, or the time of the day, of this run. Django takes both in local time."""
+        start, end = _local(self.start), _local(self.end)
         if isinstance(value, dt.time):
-            return self.start.time() <= value.replace(tzinfo=None) <= self.end.time()
-        return isinstance(value, dt.date) and value in {self.start.date(), self.end.date()}
+            return start.time() <= value.replace(tzinfo=None) <= end.time()
+        return isinstance(value, dt.date) and value in {start.date(), end.date()}
 
 
 class Column:
@@ -97,15 +99,22 @@ class Column:
             return known_after_apply(self._random)
         return None
 
-    def chosen_identity(self, value: Any, filled: frozenset[str]) -> bool:
-        """Whether the run chose this value of a new row, and not by the clock."""
-        return self.chosen(value, filled) not in (None, known_after_apply("now"))
+    def identifies(self, value: Any, filled: frozenset[str]) -> bool:
+        """Whether this value of a new row was chosen by the run, and tells the row from all others."""
+        marker = self.chosen(value, filled)
+        if marker is None or self.is_key:
+            return marker is not None
+        return marker != known_after_apply("now") and (self.field.unique or isinstance(value, UUID))
 
     def _canonical(self, value: Any, raw: Any) -> Any:
         try:
             return canonical_value(value)
         except UncanonicalError:
             return canonical_value(raw)
+
+
+def _local(moment: dt.datetime) -> dt.datetime:
+    return moment if moment.tzinfo is None else moment.astimezone()
 
 
 def _database_default(default: Any) -> str | None:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 from django.db.models import Model
 
@@ -118,14 +117,13 @@ class Drafter:
     def _identify(self, row: TouchedRow, new: Row) -> None:
         for column in self.columns(row.table):
             value = column.value(new[column.index])
-            identifies = column.is_key or column.field.unique or isinstance(value, UUID)
-            if identifies and column.chosen_identity(value, row.filled):
+            if column.identifies(value, row.filled):
                 self.new_rows.add(row, row.alias, row.table.model, column.field, value)
 
     def _insert(self, columns: list[Column], row: TouchedRow, new: Row) -> Draft:
         draft = Draft("insert", row)
         draft.after = {each.name: self._new_value(each, row, new, draft) for each in columns}
-        draft.is_new = any(isinstance(draft.after[each.name], dict) for each in columns if each.is_key)
+        draft.is_new = any(is_open(draft.after[each.name]) for each in columns if each.is_key)
         return draft
 
     def _update(self, columns: list[Column], row: TouchedRow, old: Row, new: Row) -> Draft | None:
@@ -174,6 +172,11 @@ def _generic_model(generic: Any, row: TouchedRow, new: Row) -> type[Model] | Non
         return None
     model: type[Model] | None = generic.get_content_type(id=content_type, using=row.alias).model_class()
     return model
+
+
+def is_open(canonical: Any) -> bool:
+    """Whether a value of a new row will be known only when it is made."""
+    return isinstance(canonical, Reference) or (isinstance(canonical, dict) and "$known_after_apply" in canonical)
 
 
 def _same(before: Any, after: Any) -> bool:

@@ -10,7 +10,7 @@ from apcore.modules import Change
 from apcore.schema import canonical_json
 from django_apcore.effects.active import HeldMessage
 from django_apcore.effects.canonical import describe
-from django_apcore.effects.drafts import Draft, Drafter, TouchedRow
+from django_apcore.effects.drafts import Draft, Drafter, TouchedRow, is_open
 from django_apcore.effects.labels import Labels
 from django_apcore.effects.ledger import Ledger, Touched
 from django_apcore.effects.names import Node, RowId, name_rows
@@ -131,7 +131,7 @@ def _values(draft: Draft, row: TouchedRow, drafter: Drafter) -> list[Any]:
     values = [column.value(raw[column.index]) for column in columns]
     if draft.is_new or draft.references:
         for column in columns:
-            if isinstance(draft.after.get(column.name), dict) and (column.is_key or column.field.remote_field):
+            if is_open(draft.after.get(column.name)) and (column.is_key or column.field.remote_field):
                 values[column.index] = _NOT_KNOWN
     return values
 

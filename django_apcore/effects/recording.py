@@ -98,9 +98,13 @@ class Recording:
         labels = Labels(self._gate, {model for model, _name in sensitive})
         ledgers = [capture.ledger for capture in self._captures]
         changes = changes_of(ledgers, self._run.held, drafter, labels)
-        # the gaps are read after the changes, while which the drafter may still find some
-        gaps = (gap for gaps in (self._gaps,) for gap in sorted(set(gaps)))
-        return EffectRecord.build("measured", chain(changes, callbacks), gaps=gaps, unwatched=UNWATCHED, listed=listed)
+        return EffectRecord.build(
+            "measured", chain(changes, callbacks), gaps=self._all_gaps(), unwatched=UNWATCHED, listed=listed
+        )
+
+    def _all_gaps(self) -> Iterator[str]:
+        """Each gap once. Lazy, since some are found only while the changes are read."""
+        yield from sorted(set(self._gaps))
 
     # -- after the commit ---------------------------------------------------------------------------------------------
 

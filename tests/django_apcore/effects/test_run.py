@@ -15,7 +15,7 @@ from django.test import override_settings
 from apcore.effects import EffectRecord
 from django_apcore.effects import TransactionEndedError, UngovernedWriteError, governed, is_governed
 from tests.django_apcore.effects.runs import execute, only_change, preview
-from tests.matrix.models import Blob, Customer, Note, Order, OrderLine, Remote, Setting, Tag
+from tests.matrix.models import Blob, Customer, Note, Order, OrderLine, Remote, Setting, Stamp, Tag
 from tests.matrix.snapshot import snapshot
 
 pytestmark = pytest.mark.django_db(transaction=True, databases="__all__")
@@ -444,6 +444,22 @@ def test_a_naive_module_can_use_time_zones_of_its_own() -> None:
     at = dt.datetime(2031, 5, 1, 12, tzinfo=dt.timezone(dt.timedelta(hours=2)))
     change = only_change(preview(lambda: Blob.objects.filter(pk=1).update(at=at)))
     assert change.after == {"at": "2031-05-01T10:00:00+00:00"}
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_the_date_of_a_run_is_the_local_one(zone: str) -> None:
+    """In one of the two zones it is another day than in UTC, whenever this runs."""
+    with override_settings(TIME_ZONE=zone):
+        change = only_change(preview(Stamp.objects.create))
+    assert change.after["day"] == change.after["hour"] == {"$known_after_apply": "now"}
+
+
+def test_a_key_that_is_hidden_is_still_a_known_key() -> None:
+    with override_settings(APCORE={"SENSITIVE_FIELDS": ["matrix.Setting.key"]}):
+        record = preview(lambda: (Setting.objects.create(key="secret", value="v"), Tag.objects.create(name="t")))
+    setting, _tag = record.changes
+    assert setting.target.startswith("matrix.Setting:")
+    assert "secret" not in str(record.to_dict())
 
 
 def test_json_objects_of_users_cannot_pass_for_markers() -> None:
