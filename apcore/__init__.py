@@ -11,6 +11,17 @@ from apcore.approval import (
     CallbackApprovalHandler,
 )
 from apcore.context import CancelToken, Context, ContextFactory, Identity
+from apcore.discovery import (
+    BindingLoader,
+    ResolvedModule,
+    discover_multi_class,
+    display_of,
+    resolve_display,
+    resolve_entry_point,
+    resolve_target,
+    scan_conventions,
+    scan_extensions,
+)
 from apcore.effects import EffectRecord
 from apcore.errors import ErrorCodes, ErrorFormatterRegistry, ModuleError, format_error, propagate_error
 from apcore.execution import Executor, ExecutorSettings, PreflightCheckResult, PreflightResult, Rewrite
@@ -73,6 +84,7 @@ __all__ = [
     "ApprovalRequest",
     "ApprovalResult",
     "AutoApproveHandler",
+    "BindingLoader",
     "CallbackApprovalHandler",
     "CancelToken",
     "Change",
@@ -100,6 +112,7 @@ __all__ = [
     "PreflightResult",
     "PreviewResult",
     "Registry",
+    "ResolvedModule",
     "Rewrite",
     "SchemaLoader",
     "SchemaValidator",
@@ -109,6 +122,8 @@ __all__ = [
     "calculate_specificity",
     "detect_id_conflicts",
     "directory_to_canonical_id",
+    "discover_multi_class",
+    "display_of",
     "format_error",
     "from_canonical",
     "generate_schema_from_function",
@@ -122,9 +137,14 @@ __all__ = [
     "propagate_error",
     "redact_sensitive",
     "resolve_dependencies",
+    "resolve_display",
+    "resolve_entry_point",
     "resolve_module_id",
     "resolve_ref",
+    "resolve_target",
     "satisfies",
+    "scan_conventions",
+    "scan_extensions",
     "to_a2a_skill",
     "to_anthropic_tool",
     "to_mcp_tool",

@@ -1,1 +1,54 @@
-"""How modules are found: directories, entry points, bindings, conventions, display overlays (§3, §5.2, §5.12-5.14)."""
+"""Finding modules: files, entry points, bindings, conventions, and how they are presented (§3, §5.2, §5.12-§5.14)."""
+
+from apcore.discovery.binding_files import BindingFile, read_binding_file, write_binding_file
+from apcore.discovery.bindings import BindingLoader, bound_modules
+from apcore.discovery.candidates import function_modules, module_classes
+from apcore.discovery.conventions import scan_conventions
+from apcore.discovery.display import (
+    ResolvedDisplay,
+    ResolvedModule,
+    Surface,
+    SurfaceDisplay,
+    display_of,
+    resolve_display,
+)
+from apcore.discovery.entry_points import EntryPoint, discover_multi_class, resolve_entry_point
+from apcore.discovery.files import Findings, find_modules, modules_in_file
+from apcore.discovery.found import FoundModule
+from apcore.discovery.loading import load_python_file, python_name
+from apcore.discovery.metadata_files import load_metadata, metadata_file_of
+from apcore.discovery.scanning import scan_extensions
+from apcore.discovery.settings import DiscoverySettings, ScanSettings
+from apcore.discovery.targets import resolve_target
+
+__all__ = [
+    "BindingFile",
+    "BindingLoader",
+    "DiscoverySettings",
+    "EntryPoint",
+    "Findings",
+    "FoundModule",
+    "ResolvedDisplay",
+    "ResolvedModule",
+    "ScanSettings",
+    "Surface",
+    "SurfaceDisplay",
+    "bound_modules",
+    "discover_multi_class",
+    "display_of",
+    "find_modules",
+    "function_modules",
+    "load_metadata",
+    "load_python_file",
+    "metadata_file_of",
+    "module_classes",
+    "modules_in_file",
+    "python_name",
+    "read_binding_file",
+    "resolve_display",
+    "resolve_entry_point",
+    "resolve_target",
+    "scan_conventions",
+    "scan_extensions",
+    "write_binding_file",
+]

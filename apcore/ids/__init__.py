@@ -1,7 +1,7 @@
 """Module IDs: grammar, origin in paths, conflicts, patterns, other languages (§2, §6.2)."""
 
-from apcore.ids.casing import snake_case
-from apcore.ids.conflicts import IdConflict, detect_id_conflicts
+from apcore.ids.casing import pascal_case, snake_case
+from apcore.ids.conflicts import IdConflict, detect_id_conflicts, refuse_conflicts
 from apcore.ids.grammar import (
     CANONICAL_ID_PATTERN,
     FRAMEWORK_WORDS,
@@ -39,6 +39,8 @@ __all__ = [
     "normalize_to_canonical_id",
     "parse_reference",
     "parse_versioned_name",
+    "pascal_case",
+    "refuse_conflicts",
     "snake_case",
     "validate_canonical_id",
 ]

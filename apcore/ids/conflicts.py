@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 from typing import Literal
 
+from apcore.errors import InvalidInputError, InvalidModuleIdError
 from apcore.ids.grammar import RESERVED_WORDS
 
 
@@ -32,3 +33,26 @@ def detect_id_conflicts(
     if twin is not None:
         return IdConflict("case_collision", "warning", f"Module IDs '{new_id}' and '{twin}' differ only in letter case")
     return None
+
+
+def refuse_conflicts(module_id: str, existing_ids: Container[str], open_namespaces: Container[str] = ()) -> None:
+    """Raises what a conflict means where modules are found and where they are admitted (§2.6).
+
+    ``open_namespaces`` are reserved words that may be the first segment (C-04). Raises ``InvalidInputError``
+    (``details["type"]`` is "duplicate_id", C-07) and ``InvalidModuleIdError`` ("reserved_word").
+    """
+    # The grammar has no capital letters, so the only ID that can collide with this one is itself.
+    twin = {module_id} if module_id in existing_ids else ()
+    duplicate = detect_id_conflicts(module_id, twin, reserved_words=())
+    if duplicate is not None:
+        details = {"type": duplicate.type, "module_id": module_id}
+        raise InvalidInputError(duplicate.message, module_id=module_id, details=details)
+    namespace, *rest = module_id.split(".")
+    checked = rest if namespace in open_namespaces else [namespace, *rest]
+    reserved = next((segment for segment in checked if segment in RESERVED_WORDS), None)
+    if reserved is not None:
+        raise InvalidModuleIdError(
+            f"Module ID '{module_id}' uses the reserved word '{reserved}'",
+            module_id=module_id,
+            details={"type": "reserved_word", "segment": reserved, "module_id": module_id},
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 from apcore.errors import IdTooLongError, InvalidPathError, InvalidSegmentError
@@ -10,12 +11,15 @@ from apcore.ids.grammar import MAX_ID_LENGTH, SEGMENT_PATTERN
 DEFAULT_EXTENSIONS_ROOT: Final = "extensions"
 
 
-def directory_to_canonical_id(file_path: str, extensions_root: str = DEFAULT_EXTENSIONS_ROOT) -> str:
+def directory_to_canonical_id(
+    file_path: str | os.PathLike[str], extensions_root: str | os.PathLike[str] = DEFAULT_EXTENSIONS_ROOT
+) -> str:
     """The ID of a module file: ``extensions/executor/db_params.py`` gives ``executor.db_params`` (§2.1).
 
     Raises ``InvalidPathError`` (outside the root, no file extension, empty segment), ``InvalidSegmentError`` and
     ``IdTooLongError``.
     """
+    file_path, extensions_root = os.fspath(file_path), os.fspath(extensions_root)
     segments = _without_extension(_below(extensions_root, file_path), file_path).split("/")
     for segment in segments:
         _check_segment(segment, file_path)

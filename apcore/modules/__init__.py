@@ -4,7 +4,7 @@ from apcore.modules.annotations import ModuleAnnotations, merge_annotations
 from apcore.modules.base import Module
 from apcore.modules.change import UNSET, Change, PreviewResult, Unset
 from apcore.modules.companion import NO_COMPANION, Companion, Deprecation
-from apcore.modules.decorator import generated_id, module
+from apcore.modules.decorator import module, own_id
 from apcore.modules.define import define_module
 from apcore.modules.definition import EffectKind, ModuleDefinition
 from apcore.modules.dependency import Dependency, read_dependencies
@@ -40,8 +40,8 @@ __all__ = [
     "checked_plan",
     "define_module",
     "describe",
-    "generated_id",
     "merge_annotations",
     "module",
+    "own_id",
     "read_dependencies",
 ]

@@ -62,3 +62,12 @@ def generated_id(function: Callable[..., Any]) -> str:
     except InvalidModuleIdError as error:
         error.suggestion = 'Give the module an ID of its own: @module(id="...")'
         raise
+
+
+def own_id(function_module: FunctionModule) -> str | None:
+    """The ID that an author gave to a function module, None where it was made of the function's name."""
+    try:
+        generated = generated_id(function_module.function)
+    except InvalidModuleIdError:
+        return function_module.id
+    return None if function_module.id == generated else function_module.id

@@ -38,16 +38,24 @@ class FunctionModule:
     """A module that runs a function; calling the object calls the function as it was written (§5.11).
 
     `execute(inputs, context)` builds the declared Python types from the inputs, passes the context to the parameter
-    that is annotated with `Context`, and turns the result into JSON. Raises FuncMissingTypeHintError and
-    FuncMissingReturnTypeError (§5.11.11), and TypeError for an unknown option.
+    that is annotated with `Context`, and turns the result into JSON. `schema` takes the place of what the signature
+    says. Raises FuncMissingTypeHintError and FuncMissingReturnTypeError (§5.11.11), and TypeError for an unknown
+    option.
     """
 
-    def __init__(self, function: Callable[..., Any], *, id: str, **options: Unpack[ModuleOptions]) -> None:  # noqa: A002
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        id: str,  # noqa: A002
+        schema: FunctionSchema | None = None,
+        **options: Unpack[ModuleOptions],
+    ) -> None:
         unknown = sorted(options.keys() - ModuleOptions.__annotations__.keys())
         if unknown:
             raise TypeError(f"module() has no option {', '.join(map(repr, unknown))}")
         functools.update_wrapper(self, function, updated=())
-        schema = generate_schema_from_function(function)
+        schema = generate_schema_from_function(function) if schema is None else schema
         self.function = function
         self.id = id
         self.name = options.get("name") or str(innermost(function).__name__)

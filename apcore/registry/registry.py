@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import builtins
+import logging
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from apcore.errors import ModuleNotFoundError
+from apcore.discovery import DiscoverySettings, Findings, FoundModule, find_modules
+from apcore.errors import ModuleError, ModuleNotFoundError
 from apcore.modules import ModuleDefinition, ModuleDescription, describe
 from apcore.registry.admission import admit
+from apcore.registry.bulk import Origin, dispensable_ids, loading_order, module_to_renew, origin_of, presented
 from apcore.registry.events import REGISTRY_EVENTS, RegistryCallback, RegistryEvents
 from apcore.registry.exports import PROFILES_WITH_TOOL_NAMES, export_description, tool_name
-from apcore.registry.lifecycle import unload
+from apcore.registry.lifecycle import load, unload
 from apcore.registry.queries import Predicate, matches, select
+from apcore.registry.selection import Strategy, resolve_module_id
 from apcore.registry.tool_names import ToolNames
+
+logger = logging.getLogger("apcore.registry")
 
 
 class Registry:
@@ -26,6 +32,7 @@ class Registry:
 
     def __init__(self) -> None:
         self._definitions: dict[str, ModuleDefinition] = {}
+        self._origins: dict[str, Origin] = {}
         self._tool_names = ToolNames()
         self._changing = threading.RLock()
         self._events = RegistryEvents()
@@ -49,10 +56,32 @@ class Registry:
             if definition is None:
                 return False
             self._events.emit(REGISTRY_EVENTS["UNREGISTER"], module_id, definition.module)
-            del self._definitions[module_id]
-            self._tool_names.remove(module_id)
+            self._withdraw(module_id)
         unload(definition)
         return True
+
+    def discover(self, config: Any = None) -> builtins.list[str]:
+        """Find the modules of a project and register those that are new; their IDs in the order of loading (§12.2).
+
+        `config` is the configuration (sections `extensions`, `schema`, `bindings`, `conventions`), or one root
+        directory or several; without it the directory is `./extensions`. What was discovered before and has not changed
+        is left alone; of one whose metadata changed the description is renewed and the instance stays (§5.15.3).
+
+        Everything is registered or nothing. Raises ConfigError for a root that does not exist, ModuleLoadError and its
+        kin for a file that is no module, the errors of `register()`, `resolve_dependencies()` and of binding files. Of
+        a module that others only depend on optionally, a failure is logged as a warning (§5.15.2).
+        """
+        return self._register_all(find_modules(DiscoverySettings.read(config)), is_rediscovery=True)
+
+    def register_found(
+        self, found: Iterable[FoundModule], displays: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> builtins.list[str]:
+        """Register modules that were found, all or none, in the order of their dependencies; the IDs in that order.
+
+        `displays` are items of binding files by module ID; they may mean modules that are registered already (§5.13).
+        Raises as `discover()`.
+        """
+        return self._register_all(Findings(tuple(found), displays=displays or {}), is_rediscovery=False)
 
     def close(self) -> None:
         """Unregister everything, the latest first: the end of the application (§12.7.1)."""
@@ -60,8 +89,15 @@ class Registry:
             self.unregister(module_id)
 
     def get(self, module_id: str) -> Any:
-        """The module itself. Raises ModuleNotFoundError."""
-        return self.get_definition(module_id).module
+        """The module itself; `a.b@2` is version 2 of it (§5.4). Raises ModuleNotFoundError."""
+        return self.get_definition(self.resolve(module_id) if "@" in module_id else module_id).module
+
+    def resolve(self, reference: str, strategy: Strategy = "highest") -> str:
+        """The ID of the version that is meant, the latest one if none is named; raises as `resolve_module_id` (§5.4).
+
+        Calls and ACL rules name exact IDs, so that a rule about one version cannot be passed by under another name.
+        """
+        return resolve_module_id(reference, self._versions(), strategy)
 
     def get_definition(self, module_id: str) -> ModuleDefinition:
         """What is known about a module. Raises ModuleNotFoundError."""
@@ -121,10 +157,88 @@ class Registry:
     def _admit(self, module_id: str, module: Any, *, internal: bool) -> ModuleDefinition:
         with self._changing:
             definition = admit(module_id, module, self._definitions, internal=internal)
-            self._definitions[module_id] = definition
-            self._tool_names.add(module_id)
+            load(definition)
+            self._publish(definition)
         self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, definition.module)
         return definition
+
+    def _register_all(self, findings: Findings, *, is_rediscovery: bool) -> builtins.list[str]:
+        with self._changing:
+            known = self._origins if is_rediscovery else {}
+            wanted = [
+                each for each in findings.found if origin_of(each, findings.displays) != known.get(each.module_id)
+            ]
+            definitions, origins, loaded = dict(self._definitions), dict(self._origins), builtins.list[str]()
+            try:
+                for found in loading_order(findings, wanted, self._versions()):
+                    if self._take_in(found, findings, is_renewal=found.module_id in known):
+                        loaded.append(found.module_id)
+                self._present_others(findings)
+            except Exception:
+                self._take_back(loaded, definitions, origins)
+                raise
+        for module_id in loaded:
+            self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, self.get_definition(module_id).module)
+        return loaded
+
+    def _take_in(self, found: FoundModule, findings: Findings, *, is_renewal: bool) -> bool:
+        """Admit one of many; False for one that failed and that nobody needs."""
+        module_id = found.module_id
+        current = self._definitions.get(module_id) if is_renewal else None
+        module = found.module if current is None else module_to_renew(found, current.module)
+        taken = () if is_renewal else self._definitions
+        try:
+            definition = admit(module_id, module, taken, companion=found.companion, schemas=findings.schemas)
+            definition = presented(definition, findings.displays.get(module_id))
+            if current is None:
+                load(definition)
+        except ModuleError as error:
+            error.add_note(f"While registering '{module_id}' of '{found.file}'")
+            if module_id not in dispensable_ids(findings):
+                raise
+            logger.warning("The optional module '%s' failed to load", module_id, exc_info=error)
+            return False
+        self._publish(definition)
+        self._origins[module_id] = origin_of(found, findings.displays)
+        return True
+
+    def _present_others(self, findings: Findings) -> None:
+        found = {each.module_id for each in findings.found}
+        for module_id, item in findings.displays.items():
+            definition = self._definitions.get(module_id)
+            if definition is None:
+                logger.warning("A binding says how '%s' is presented, which is not registered", module_id)
+            elif module_id not in found:
+                self._publish(presented(definition, item))
+
+    def _take_back(
+        self,
+        loaded: builtins.list[str],
+        definitions: Mapping[str, ModuleDefinition],
+        origins: Mapping[str, Origin],
+    ) -> None:
+        """As it was before; of what was loaded in between, the latest goes first."""
+        for module_id in reversed(loaded):
+            withdrawn = self._definitions[module_id]
+            self._withdraw(module_id)
+            if module_id not in definitions:
+                unload(withdrawn)
+        for definition in definitions.values():
+            self._publish(definition)
+        self._origins = dict(origins)
+
+    def _publish(self, definition: ModuleDefinition) -> None:
+        if definition.module_id not in self._definitions:
+            self._tool_names.add(definition.module_id)
+        self._definitions[definition.module_id] = definition
+
+    def _withdraw(self, module_id: str) -> None:
+        del self._definitions[module_id]
+        self._tool_names.remove(module_id)
+        self._origins.pop(module_id, None)
+
+    def _versions(self) -> dict[str, str]:
+        return {module_id: definition.version for module_id, definition in self._definitions.items()}
 
     def _all(self) -> Sequence[ModuleDefinition]:
         return sorted(self._definitions.values(), key=lambda definition: definition.module_id)

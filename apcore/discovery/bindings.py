@@ -1,0 +1,115 @@
+"""Existing functions as modules, without a change of their code (§5.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from apcore.discovery.binding_files import BindingFile, Item, binding_files_in, read_binding_file
+from apcore.discovery.found import FoundModule
+from apcore.discovery.open_functions import by_name, open_schema
+from apcore.discovery.settings import BINDING_PATTERN, StrPath
+from apcore.discovery.targets import resolve_target
+from apcore.errors import (
+    BindingFileInvalidError,
+    BindingSchemaInferenceFailedError,
+    FuncMissingReturnTypeError,
+    FuncMissingTypeHintError,
+    InvalidInputError,
+    ModuleError,
+)
+from apcore.modules import FunctionModule
+from apcore.schema import FunctionSchema, generate_schema_from_function, read_schema_file, resolve_ref
+
+_SCHEMAS: Final = ("input_schema", "output_schema")
+_CARRIED: Final = ("description", "documentation", "annotations", "tags", "version", "metadata")
+
+
+class Admitting(Protocol):
+    """What bindings need of a registry: admit all of these modules, or none."""
+
+    def register_found(self, found: Iterable[FoundModule], displays: Mapping[str, Item] = ...) -> list[str]: ...
+
+
+class BindingLoader:
+    """Registers the modules of binding files (§5.12).
+
+    An item with `display` and without `target_id` registers nothing; it says how a registered module is presented.
+    """
+
+    def load_bindings(self, file: StrPath, registry: Admitting) -> list[FunctionModule]:
+        """Register the modules of one file, all or none, and return them.
+
+        Raises BindingFileInvalidError, InvalidModuleIdError, the errors of `resolve_target`,
+        BindingSchemaInferenceFailedError, SchemaParseError, SchemaNotFoundError (a `schema_ref` without its file),
+        SchemaValidationError (an alias that no tool can have) and InvalidInputError (the ID exists already).
+        """
+        return self._load([read_binding_file(file)], registry)
+
+    def load_binding_dir(
+        self,
+        dir: StrPath,  # noqa: A002
+        registry: Admitting,
+        pattern: str = BINDING_PATTERN,
+    ) -> list[FunctionModule]:
+        """Register the modules of all files of a directory, all or none; raises as `load_bindings`."""
+        return self._load([read_binding_file(each) for each in binding_files_in(dir, pattern)], registry)
+
+    def _load(self, files: list[BindingFile], registry: Admitting) -> list[FunctionModule]:
+        found = [each for file in files for each in bound_modules(file)]
+        displays = {module_id: item for file in files for module_id, item in file.displayed.items()}
+        registry.register_found(found, displays)
+        return [each.module for each in found]
+
+
+def bound_modules(file: BindingFile) -> list[FoundModule]:
+    """The modules that a binding file makes, in its order; raises as `BindingLoader.load_bindings`."""
+    return [_bound(item, file.file) for item in file.bound]
+
+
+def _bound(item: Item, file: Path) -> FoundModule:
+    try:
+        return FoundModule(item["module_id"], _module(item, file), str(file), declared=item)
+    except ModuleError as error:
+        error.add_note(f"In '{file}', item '{item['module_id']}'")
+        raise
+
+
+def _module(item: Item, file: Path) -> FunctionModule:
+    target = resolve_target(item["target_id"])
+    function = target.function if isinstance(target, FunctionModule) else target
+    schemas = _schemas(item, file)
+    schema = _schema_of(function, item, is_complete=len(schemas) == len(_SCHEMAS))
+    options = {name: item[name] for name in _CARRIED if name in item}
+    return FunctionModule(by_name(function), id=item["module_id"], schema=schema, **options, **schemas)
+
+
+def _schemas(item: Item, file: Path) -> dict[str, Any]:
+    """The schemas that the item gives or refers to; what it leaves out is inferred."""
+    given = {name: item[name] for name in _SCHEMAS if name in item}
+    if (item.get("auto_schema") and (given or "schema_ref" in item)) or (given and "schema_ref" in item):
+        raise BindingFileInvalidError(
+            f"'{file}', item '{item['module_id']}': auto_schema, schema_ref and written schemas exclude each other",
+            details={"file": str(file), "module_id": item["module_id"]},
+        )
+    return _referenced(file.parent / item["schema_ref"]) if "schema_ref" in item else given
+
+
+def _referenced(path: Path) -> dict[str, Any]:
+    """The schemas of a file that is named relative to the binding file (§5.12.4)."""
+    content = read_schema_file(path)
+    return {name: resolve_ref(f"#/{name}", path, path.parent) for name in _SCHEMAS if name in content}
+
+
+def _schema_of(function: Callable[..., Any], item: Item, *, is_complete: bool) -> FunctionSchema:
+    try:
+        return generate_schema_from_function(function)
+    except (FuncMissingTypeHintError, FuncMissingReturnTypeError, InvalidInputError, ValueError) as error:
+        if is_complete:
+            return open_schema(function)
+        raise BindingSchemaInferenceFailedError(
+            f"The target '{item['target_id']}' says too little for a schema, and the binding gives none",
+            details={"module_id": item["module_id"], "target_id": item["target_id"]},
+            cause=error,
+        ) from error

@@ -1,0 +1,99 @@
+"""Everything that a project has by way of modules (§3.6, §5.2, §5.12.6, §5.14)."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from apcore.discovery.binding_files import Item, configured_binding_files, read_binding_file
+from apcore.discovery.bindings import bound_modules
+from apcore.discovery.candidates import function_modules, module_classes
+from apcore.discovery.conventions import scan_conventions
+from apcore.discovery.entry_points import EntryPoint, classes_with_ids, the_class_of
+from apcore.discovery.found import FoundModule
+from apcore.discovery.loading import load_python_file
+from apcore.discovery.metadata_files import load_metadata
+from apcore.discovery.scanning import scan_extensions
+from apcore.discovery.settings import DiscoverySettings, StrPath
+from apcore.errors import ModuleError, NoModuleClassError
+from apcore.ids import snake_case
+from apcore.modules import FunctionModule, own_id
+from apcore.schema import SchemaLoader
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a project has: modules, files that failed (by the ID of the file), and how modules are presented."""
+
+    found: tuple[FoundModule, ...]
+    failures: Mapping[str, ModuleError] = field(default_factory=dict)
+    displays: Mapping[str, Item] = field(default_factory=dict)
+    schemas: SchemaLoader | None = None
+
+
+def find_modules(settings: DiscoverySettings) -> Findings:
+    """Scan the roots, import what is there, and read the files beside it; nothing is registered.
+
+    A file that fails does not end the search: whether that matters depends on who needs it (§5.15.2). Raises what
+    `scan_extensions`, `scan_conventions` and binding files raise.
+    """
+    importlib.invalidate_caches()
+    found: list[FoundModule] = []
+    failures: dict[str, ModuleError] = {}
+    for root in settings.roots:
+        for path, module_id in scan_extensions(root, settings.scan):
+            try:
+                found += modules_in_file(path, module_id, root, multi_class=settings.multi_class)
+            except ModuleError as error:
+                failures[module_id] = error
+    if settings.commands is not None:
+        found += scan_conventions(settings.commands, config=settings.scan)
+    files = [read_binding_file(each) for each in configured_binding_files(settings)]
+    found += [each for file in files for each in bound_modules(file)]
+    displays = {module_id: item for file in files for module_id, item in file.displayed.items()}
+    return Findings(tuple(found), failures, displays, settings.schemas)
+
+
+def modules_in_file(
+    file_path: StrPath, module_id: str, root: StrPath, *, multi_class: bool = False
+) -> list[FoundModule]:
+    """The modules of one file: its module class under the ID of the file, and its function modules (§5.2, §5.11).
+
+    A function module without an ID of its own is `{ID of the file}.{name}`. With an entry point in the metadata file
+    only that one counts. Raises NoModuleClassError, AmbiguousEntryPointError and ModuleIdConflictError, ModuleLoadError
+    for a file that cannot be imported, and the errors of the metadata file.
+    """
+    companion = load_metadata(file_path)
+    if companion.entry_point is not None:
+        found = [_entry(EntryPoint.parse(companion.entry_point), module_id, Path(file_path), root)]
+    else:
+        found = list(_all_in(load_python_file(file_path, root), module_id, file_path, multi_class=multi_class))
+    return [replace(each, companion=companion) for each in found]
+
+
+def _all_in(python: ModuleType, module_id: str, file_path: StrPath, *, multi_class: bool) -> Iterator[FoundModule]:
+    functions = function_modules(python)
+    if module_classes(python) or not functions:
+        if multi_class:
+            yield from classes_with_ids(python, module_id, file_path)
+        else:
+            yield FoundModule(module_id, the_class_of(python, file_path), os.fspath(file_path))
+    for name, function in functions.items():
+        yield FoundModule(own_id(function) or f"{module_id}.{snake_case(name)}", function, os.fspath(file_path))
+
+
+def _entry(entry: EntryPoint, module_id: str, path: Path, root: StrPath) -> FoundModule:
+    file = path.with_name(f"{entry.file}{path.suffix}")
+    module: Any = getattr(load_python_file(file, root), entry.class_name, None)
+    if not isinstance(module, type | FunctionModule):
+        raise NoModuleClassError(
+            f"'{file}' has no class '{entry.class_name}', which is the entry point of '{module_id}'",
+            module_id=module_id,
+            details={"file": str(file), "class": entry.class_name},
+        )
+    return FoundModule(module_id, module, str(path))

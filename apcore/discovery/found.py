@@ -1,0 +1,33 @@
+"""A module that was found and is not admitted yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from apcore.modules import NO_COMPANION, Companion, Dependency, read_dependencies
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModule:
+    """A module (a class, an instance or a function module), its ID, and the files that make it.
+
+    `companion` is the content of its metadata file, `declared` the item of a binding file that makes it.
+    """
+
+    module_id: str
+    module: Any
+    file: str
+    companion: Companion = NO_COMPANION
+    declared: Mapping[str, Any] | None = None
+
+    @property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        """What the metadata file says, or else the code. Raises ValueError."""
+        return self.companion.dependencies or read_dependencies(getattr(self.module, "dependencies", None))
+
+    @property
+    def version(self) -> str | None:
+        """What the metadata file says, or else the code."""
+        return self.companion.version or getattr(self.module, "version", None)

@@ -1,0 +1,70 @@
+"""Module files as ordinary Python modules (§5.2)."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import os
+import sys
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+
+from apcore.discovery.settings import StrPath
+from apcore.errors import ModuleLoadError
+
+
+def load_python_file(file_path: StrPath, root: StrPath) -> ModuleType:
+    """Import a file below `root`, or take it from `sys.modules` where it was imported before.
+
+    The root is a package, and the directories below it are its sub-packages, so relative imports, pickling and forward
+    references work as everywhere. The name is the same in every process that has the same root. Raises ModuleLoadError,
+    naming the file, with what the file raised as cause.
+    """
+    try:
+        return importlib.import_module(python_name(file_path, root))
+    except (Exception, SystemExit) as error:
+        raise ModuleLoadError(
+            f"Module file '{os.fspath(file_path)}' cannot be imported: {type(error).__name__}",
+            details={"file": os.fspath(file_path), "type": type(error).__name__},
+            cause=error,
+        ) from error
+
+
+def python_name(file_path: StrPath, root: StrPath) -> str:
+    """The name under which a file below `root` stands in `sys.modules`."""
+    inside = Path(file_path).absolute().relative_to(Path(root).absolute()).with_suffix("")
+    return ".".join((_package_of(os.path.realpath(root)), *inside.parts))
+
+
+def _package_of(root: str) -> str:
+    """The name of the package that stands for the root; its own `__init__.py` runs, if it has one."""
+    name = f"apcore_extensions_{hashlib.sha256(root.encode()).hexdigest()[:12]}"
+    if name not in sys.modules:
+        spec = _spec(name, root)
+        package = importlib.util.module_from_spec(spec)
+        sys.modules[name] = package
+        if spec.loader is not None and spec.has_location:
+            _run(package, spec)
+    return name
+
+
+def _spec(name: str, root: str) -> ModuleSpec:
+    start = Path(root, "__init__.py")
+    spec = None
+    if start.is_file():
+        spec = importlib.util.spec_from_file_location(name, start, submodule_search_locations=[root])
+    if spec is None:
+        spec = ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [root]
+    return spec
+
+
+def _run(package: ModuleType, spec: ModuleSpec) -> None:
+    assert spec.loader is not None
+    try:
+        spec.loader.exec_module(package)
+    except BaseException:
+        del sys.modules[package.__name__]
+        raise

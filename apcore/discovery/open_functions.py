@@ -1,0 +1,84 @@
+"""Functions as modules where their annotations say less than a schema needs (§5.12.2, §5.14.4, C-50)."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import FunctionType
+from typing import Any, Final
+
+from apcore.context import Context
+from apcore.schema import FunctionSchema, generate_schema_from_function
+
+OPEN_OBJECT: Final[Mapping[str, Any]] = {"type": "object"}
+CONTEXT_NAMES: Final = ("context", "ctx")
+
+
+def open_result(result: Any) -> dict[str, Any]:
+    """A result of which nothing is declared: an object as it is, anything else under `result` (C-47)."""
+    return dict(result) if isinstance(result, Mapping) else {"result": result}
+
+
+def open_schema(function: Callable[..., Any]) -> FunctionSchema:
+    """The conversions of a function without annotations: inputs and result pass as they are, all is allowed."""
+    parameters = inspect.signature(function).parameters
+    return FunctionSchema(
+        input_schema=dict(OPEN_OBJECT),
+        output_schema=dict(OPEN_OBJECT),
+        description=first_line(function) or _spoken(function),
+        documentation=inspect.getdoc(function) or "",
+        context_parameter=next((name for name in CONTEXT_NAMES if name in parameters), None),
+        bind=lambda inputs: inputs,
+        serialise=open_result,
+    )
+
+
+def command_schema(function: Callable[..., Any]) -> FunctionSchema:
+    """As `generate_schema_from_function`, but `ctx` is the context, and without a return annotation all is allowed.
+
+    Raises FuncMissingTypeHintError for another parameter without annotation.
+    """
+    hints = inspect.get_annotations(function)
+    added: dict[str, Any] = {"ctx": Context} if "ctx" in inspect.signature(function).parameters else {}
+    if "return" in hints:
+        return generate_schema_from_function(_annotated(function, hints | added))
+    schema = generate_schema_from_function(_annotated(function, hints | added | {"return": dict}))
+    return replace(schema, serialise=open_result)
+
+
+def by_name(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, or one that takes by name what it takes by position only, as built-in ones do."""
+    parameters = inspect.signature(function).parameters.values()
+    positional = [each.name for each in parameters if each.kind is each.POSITIONAL_ONLY]
+    if not positional:
+        return function
+
+    @functools.wraps(function)
+    def call(**inputs: Any) -> Any:
+        return function(*(inputs.pop(name) for name in positional if name in inputs), **inputs)
+
+    return call
+
+
+def first_line(function: Callable[..., Any]) -> str:
+    """The first line of the docstring, empty if there is none."""
+    return (inspect.getdoc(function) or "").partition("\n")[0].strip()
+
+
+def _annotated(function: Callable[..., Any], hints: Mapping[str, Any]) -> Callable[..., Any]:
+    """A copy of the function with other annotations, which is read and never called."""
+    assert isinstance(function, FunctionType)
+    copy = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__annotations__ = dict(hints)
+    copy.__doc__, copy.__qualname__, copy.__module__ = function.__doc__, function.__qualname__, function.__module__
+    return copy
+
+
+def _spoken(function: Callable[..., Any]) -> str:
+    words = getattr(function, "__name__", type(function).__name__).strip("_").replace("_", " ")
+    return words[:1].upper() + words[1:]

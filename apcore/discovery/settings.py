@@ -1,0 +1,125 @@
+"""What the configuration says about finding modules (§3, §5.12.6, §9.1)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final
+
+from apcore.errors import ConfigError
+from apcore.schema import MAX_REF_DEPTH, SchemaLoader
+
+DEFAULT_MAX_DEPTH: Final = 8
+LARGEST_MAX_DEPTH: Final = 16
+BINDING_PATTERN: Final = "*.binding.yaml"
+
+StrPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanSettings:
+    """What a scan follows, and what it leaves out (§3.4, §3.5, §3.6).
+
+    `ignore_patterns` are matched against names, and add to those that are always ignored. Raises ConfigError for a
+    depth outside of 1 to 16 (C-61).
+    """
+
+    follow_symlinks: bool = False
+    max_depth: int = DEFAULT_MAX_DEPTH
+    ignore_patterns: tuple[str, ...] = ()
+    supported_extensions: tuple[str, ...] = (".py",)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.max_depth <= LARGEST_MAX_DEPTH:
+            raise ConfigError(
+                f"extensions.max_depth is from 1 to {LARGEST_MAX_DEPTH}, not {self.max_depth}",
+                details={"field": "extensions.max_depth"},
+            )
+
+    @classmethod
+    def read(cls, config: Any) -> ScanSettings:
+        """From a configuration, from its section `extensions` alone, or from nothing."""
+        if isinstance(config, ScanSettings):
+            return config
+        given: dict[str, Any] = {}
+        for each in fields(cls):
+            value = configured(config, f"extensions.{each.name}", configured(config, each.name, None))
+            if value is not None:
+                given[each.name] = tuple(value) if isinstance(value, list) else value
+        return cls(**given)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoverySettings:
+    """Where modules, bindings, conventions and schema files are; `commands` is None where conventions are not used.
+
+    `has_named_bindings` tells a directory that somebody wrote down, which must exist, from the default one (§5.12.6).
+    """
+
+    roots: tuple[Path, ...]
+    scan: ScanSettings = field(default_factory=ScanSettings)
+    multi_class: bool = False
+    schemas: SchemaLoader | None = None
+    bindings_dir: Path | None = None
+    binding_files: tuple[Path, ...] = ()
+    binding_pattern: str = BINDING_PATTERN
+    has_named_bindings: bool = False
+    commands: Path | None = None
+
+    @classmethod
+    def read(cls, config: Any) -> DiscoverySettings:
+        """From a configuration (a mapping, or an object with `get(key, default)`), or from one or several root
+        directories, whose project is the directory above the first.
+
+        Raises ConfigError for values that make no sense.
+        """
+        if isinstance(config, DiscoverySettings):
+            return config
+        if isinstance(config, str | os.PathLike):
+            return _of_project([Path(config)], {})
+        if isinstance(config, Iterable) and not isinstance(config, Mapping):
+            return _of_project([Path(each) for each in config], {})
+        return _of_project([], config)
+
+
+def configured(config: Any, key: str, default: Any) -> Any:
+    """The value of a dotted key; `config` is a mapping of sections, an object with `get(key, default)`, or None."""
+    if config is None:
+        return default
+    if not isinstance(config, Mapping):
+        value = config.get(key, default)
+        return default if value is None else value
+    value = config.get("apcore", config) if isinstance(config.get("apcore"), Mapping) else config
+    for part in key.split("."):
+        if not isinstance(value, Mapping) or value.get(part) is None:
+            return default
+        value = value[part]
+    return value
+
+
+def _of_project(roots: list[Path], config: Any) -> DiscoverySettings:
+    project = roots[0].parent if roots else Path()
+    directory = configured(config, "bindings.dir", None)
+    files = configured(config, "bindings.files", ())
+    # Files that are listed take the place of the default directory, and come on top of one that is named.
+    looks_in_directory = directory is not None or not files
+    uses_conventions = configured(config, "conventions.enabled", False)
+    return DiscoverySettings(
+        roots=tuple(roots) or (Path(configured(config, "extensions.root", "./extensions")),),
+        scan=ScanSettings.read(config),
+        multi_class=bool(configured(config, "extensions.multi_class", False)),
+        schemas=_schemas(project, config),
+        bindings_dir=Path(directory or project / "bindings") if looks_in_directory else None,
+        binding_files=tuple(Path(each) for each in files),
+        binding_pattern=configured(config, "bindings.pattern", BINDING_PATTERN),
+        has_named_bindings=directory is not None,
+        commands=Path(configured(config, "conventions.dir", project / "commands")) if uses_conventions else None,
+    )
+
+
+def _schemas(project: Path, config: Any) -> SchemaLoader:
+    named = configured(config, "schema.root", configured(config, "schema.paths.yaml_schemas", project / "schemas"))
+    depth = configured(config, "schema.max_ref_depth", MAX_REF_DEPTH)
+    return SchemaLoader(named, depth, strategy=configured(config, "schema.strategy", "yaml_first"))

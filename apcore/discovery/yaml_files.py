@@ -1,0 +1,51 @@
+"""Reading the YAML files beside modules, with errors that name the file and the place in it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from apcore.errors import ModuleError, SchemaNotFoundError, SchemaParseError, SchemaValidationError
+from apcore.schema import compile_schema, read_schema_file
+
+logger = logging.getLogger("apcore.discovery")
+
+
+def read_yaml(path: Path, schema: Mapping[str, Any], error_type: type[ModuleError]) -> dict[str, Any]:
+    """The content of a file that fits `schema`; raises `error_type` otherwise."""
+    details = {"file": str(path)}
+    try:
+        content = without_nulls(read_schema_file(path))
+        compile_schema(schema).validate(content)
+    except SchemaNotFoundError as error:
+        raise error_type(f"'{path}' does not exist", details=details, cause=error) from error
+    except SchemaParseError as error:
+        raise error_type(f"'{path}' cannot be read: {error.message}", details=details, cause=error) from error
+    except SchemaValidationError as error:
+        faults = "; ".join(f"{each['path'] or '/'}: {each['message']}" for each in error.errors)
+        raise error_type(
+            f"'{path}' is wrong at {faults}", details={**details, "errors": error.errors}, cause=error
+        ) from error
+    return content
+
+
+def without_nulls(content: dict[str, Any]) -> dict[str, Any]:
+    """A key without a value says nothing, at the top and in the items of a list there."""
+    return {
+        key: [_item_without_nulls(each) for each in value] if isinstance(value, list) else value
+        for key, value in content.items()
+        if value is not None
+    }
+
+
+def _item_without_nulls(item: Any) -> Any:
+    return {key: value for key, value in item.items() if value is not None} if isinstance(item, dict) else item
+
+
+def warn_about_unknown_keys(given: Mapping[str, Any], schema: Mapping[str, Any], where: str) -> None:
+    """A mistyped key would otherwise be dropped without a word; keys that start with `x-` are free."""
+    unknown = sorted(key for key in given.keys() - schema["properties"].keys() if not key.startswith("x-"))
+    if unknown:
+        logger.warning("%s: unknown keys are ignored: %s", where, ", ".join(unknown))

@@ -1,0 +1,80 @@
+"""Admitting many modules at once, in the order of their dependencies (§5.3, §5.15.2)."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apcore.discovery import Findings, FoundModule, resolve_display
+from apcore.modules import Companion, ModuleDefinition
+from apcore.registry.dependencies import resolve_dependencies
+
+logger = logging.getLogger("apcore.registry")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What made a module, so that the same is not loaded again (§5.15.3)."""
+
+    file: str
+    companion: Companion
+    declared: Mapping[str, Any] | None
+    display: Mapping[str, Any] | None
+
+
+def origin_of(found: FoundModule, displays: Mapping[str, Mapping[str, Any]]) -> Origin:
+    """The origin of a module that was found."""
+    return Origin(found.file, found.companion, found.declared, displays.get(found.module_id))
+
+
+def loading_order(
+    findings: Findings, wanted: Collection[FoundModule], available: Mapping[str, str]
+) -> list[FoundModule]:
+    """The wanted modules in the order in which they are loaded; raises as `resolve_dependencies`.
+
+    A file that failed is an error as well, unless all who depend on it can do without (§5.15.2).
+    """
+    refuse_failures(findings)
+    by_id = {each.module_id: each for each in wanted}
+    order = resolve_dependencies(wanted, available=available)
+    return [by_id[module_id] for module_id in order]
+
+
+def refuse_failures(findings: Findings) -> None:
+    """Raises the first failure that somebody cares about; the others are its notes. Those nobody needs are logged."""
+    dispensable = dispensable_ids(findings)
+    grave = [error for module_id, error in findings.failures.items() if module_id not in dispensable]
+    for module_id, error in findings.failures.items():
+        if module_id in dispensable:
+            logger.warning("The optional module '%s' failed to load", module_id, exc_info=error)
+    if grave:
+        for other in grave[1:]:
+            grave[0].add_note(f"Also failed: {other.message}")
+        raise grave[0]
+
+
+def dispensable_ids(findings: Findings) -> set[str]:
+    """The modules that others name as optional, and that none requires."""
+    needs = [each for found in findings.found for each in found.dependencies]
+    return {each.module_id for each in needs if each.optional} - {each.module_id for each in needs if not each.optional}
+
+
+def module_to_renew(found: FoundModule, current: Any) -> Any:
+    """The same object where the code is the same: only what the files beside it say has changed."""
+    return current if inspect.isclass(found.module) else found.module
+
+
+def presented(definition: ModuleDefinition, item: Mapping[str, Any] | None) -> ModuleDefinition:
+    """The definition with its presentation under `metadata["display"]`, resolved here once and for all (§5.13.8).
+
+    A module of which nothing is said keeps its metadata as it is. Raises SchemaValidationError (§5.13.6).
+    """
+    written = definition.metadata.get("display")
+    is_partial = isinstance(written, Mapping) and "alias" not in written
+    if item is None and not is_partial and "suggested_alias" not in definition.metadata:
+        return definition
+    [resolved] = resolve_display([definition], {} if item is None else {definition.module_id: item})
+    return replace(definition, metadata={**definition.metadata, "display": resolved.display.to_dict()})
