@@ -11,7 +11,7 @@ from importlib import import_module
 from benchmarks.project import temporary_project
 from benchmarks.timing import Measurement, Settings
 
-SUITES = ("calls", "effects")
+SUITES = ("calls", "effects", "registration")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,7 +49,8 @@ def _line(each: Measurement, base: float | None) -> str:
     ratio = f"  {each.seconds / base:7.1f} x {each.compared_with}" if base else ""
     target = "" if each.target_seconds is None else f"  (target {_duration(each.target_seconds).strip()}"
     verdict = "" if not target else (", missed)" if each.missed else ", met)")
-    return f"{each.name:44} {_duration(each.seconds):>12}{ratio}{target}{verdict}"
+    memory = "" if each.megabytes is None else f"  {each.megabytes:7.1f} MB"
+    return f"{each.name:44} {_duration(each.seconds):>12}{memory}{ratio}{target}{verdict}"
 
 
 def _duration(seconds: float) -> str:

@@ -17,12 +17,17 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One case. `seconds` is the median time of one call; `compared_with` names the case of which it is a multiple."""
+    """One case.
+
+    `seconds` is the median time of one call, `compared_with` names the case of which it is a multiple, `megabytes` is
+    the memory that it takes where that was measured.
+    """
 
     name: str
     seconds: float
     compared_with: str = ""
     target_seconds: float | None = None
+    megabytes: float | None = None
 
     @property
     def missed(self) -> bool:

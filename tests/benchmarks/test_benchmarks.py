@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import calls
+from benchmarks import calls, registration
 from benchmarks.timing import Measurement, Settings, seconds_per_call
 
 ONE_ROUND = Settings(rounds=1, round_seconds=0)
@@ -18,6 +18,15 @@ def test_every_case_of_calls_runs_and_has_a_name_of_its_own() -> None:
     assert len({each.name for each in measurements}) == len(measurements)
     assert all(each.seconds > 0 for each in measurements)
     assert {each.compared_with for each in measurements} <= {"", calls.FLOOR}
+
+
+def test_registration_is_measured_beside_pydantic_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registration, "FEW", 3)
+
+    measurements = {each.name: each for each in registration.cases(ONE_ROUND)}
+
+    assert measurements["plain functions"].compared_with == "plain functions, pydantic alone"
+    assert all(each.seconds > 0 and each.megabytes is not None for each in measurements.values())
 
 
 def test_the_median_is_per_call() -> None:
@@ -39,7 +48,7 @@ def test_an_unknown_suite_is_refused(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit):
         command.main(["nonsense"])
 
-    assert "unknown suite nonsense; there are calls, effects" in capsys.readouterr().err
+    assert "unknown suite nonsense; there are calls, effects, registration" in capsys.readouterr().err
 
 
 def test_results_are_printed_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
