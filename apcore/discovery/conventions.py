@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from apcore.discovery.found import FoundModule
 from apcore.discovery.loading import load_python_file
-from apcore.discovery.open_functions import command_schema, first_line
+from apcore.discovery.open_functions import command_schema, first_line, without_self
 from apcore.discovery.scanning import scan_extensions
 from apcore.discovery.settings import StrPath
 from apcore.errors import FuncMissingTypeHintError, InvalidInputError, ModuleLoadError
@@ -66,7 +66,7 @@ def _functions_of(python: ModuleType, path: str, prefix: str, simplify_ids: bool
             continue
         module_id = f"{prefix}.{name}"
         module = FunctionModule(
-            function,
+            without_self(function),
             id=module_id,
             schema=schema,
             description=first_line(function) or NO_DESCRIPTION,

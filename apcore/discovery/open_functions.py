@@ -57,9 +57,16 @@ def by_name(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(**inputs: Any) -> Any:
-        return function(*(inputs.pop(name) for name in positional if name in inputs), **inputs)
+        in_order = [inputs.pop(name) for name in positional if name in inputs]
+        return function(*in_order, **inputs)
 
     return call
+
+
+def without_self(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, or one that gives None for a first parameter `self`, which a plain function has no use for."""
+    first = next(iter(inspect.signature(function).parameters), None)
+    return functools.partial(function, None) if first == "self" else function
 
 
 def first_line(function: Callable[..., Any]) -> str:
