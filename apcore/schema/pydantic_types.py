@@ -6,6 +6,7 @@ Loaded by ``apcore.schema.types`` when the first such type is met, and by nobody
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final, get_args
 
 import annotated_types
@@ -77,11 +78,18 @@ def to_json(value: Any) -> Any:
 
 def _adapter(name: str, annotation: Any) -> TypeAdapter[Any]:
     try:
-        return TypeAdapter(readable(annotation))
+        # only classes: an equal annotation need not be the same (Literal[1] equals Literal[True])
+        return _adapter_of_class(annotation) if isinstance(annotation, type) else TypeAdapter(readable(annotation))
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
         raise SchemaParseError(
             f"The type of '{name}' has no JSON Schema: {error.message.splitlines()[0]}", details={"name": name}
         ) from error
+
+
+# Adapters are immutable, and thousands of functions may share a few models.
+@lru_cache(maxsize=512)
+def _adapter_of_class(annotation: type) -> TypeAdapter[Any]:
+    return TypeAdapter(readable(annotation))
 
 
 def _is_constraint_on_plain(annotation: Any) -> bool:

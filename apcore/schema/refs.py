@@ -124,6 +124,8 @@ def inline_definitions(document: Mapping[str, Any]) -> dict[str, Any]:
     Keywords beside a reference (``description``, ``default``, ``nullable``) win over those of the target; definitions
     that nothing refers to any more are dropped.
     """
+    if "$defs" not in document:
+        return dict(document)
     references = References(document)
     trees = references.trees()
 
