@@ -20,6 +20,9 @@ logger = logging.getLogger("apcore.schema")
 
 Strategy = Literal["yaml_first", "native_first", "yaml_only"]
 
+DEFAULT_SCHEMAS_DIR: Final = "./schemas"
+DEFAULT_STRATEGY: Final = "yaml_first"
+
 SCHEMA_FORMAT_VERSION: Final = "1.0.0"
 """The version of the format of schema files, as ``$schema: https://apcore.dev/schema/v1`` declares it."""
 
@@ -62,23 +65,38 @@ class SchemaLoader:
 
     def __init__(
         self,
-        schemas_dir: str | Path = "./schemas",
+        schemas_dir: str | Path = DEFAULT_SCHEMAS_DIR,
         max_ref_depth: int = MAX_REF_DEPTH,
         *,
-        strategy: Strategy = "yaml_first",
+        strategy: Strategy = DEFAULT_STRATEGY,
     ) -> None:
         if strategy not in get_args(Strategy):
             raise ConfigError(
                 f"schema.strategy is one of {', '.join(get_args(Strategy))}, not {strategy!r}",
                 details={"field": "schema.strategy"},
             )
-        if max_ref_depth < 1:
+        depth: object = max_ref_depth  # settings come from files
+        if not isinstance(depth, int) or depth < 1:
             raise ConfigError(
-                f"schema.max_ref_depth is at least 1, not {max_ref_depth}", details={"field": "schema.max_ref_depth"}
+                f"schema.max_ref_depth is a number from 1 on, not {max_ref_depth!r}",
+                details={"field": "schema.max_ref_depth"},
             )
         self.strategy = strategy
         self._files = SchemaFiles(schemas_dir)
         self._max_ref_depth = max_ref_depth
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> SchemaLoader:
+        """The loader that the ``schema`` section of a configuration describes (§9.1).
+
+        The directory is ``root``, or else ``paths.yaml_schemas``, its older name (C-25). Raises ``ConfigError``.
+        """
+        older = (settings.get("paths") or {}).get("yaml_schemas")
+        return cls(
+            settings.get("root") or older or DEFAULT_SCHEMAS_DIR,
+            settings.get("max_ref_depth", MAX_REF_DEPTH),
+            strategy=settings.get("strategy", DEFAULT_STRATEGY),
+        )
 
     def load(self, module_id: str) -> ModuleSchema:
         """The content of a module's schema file.

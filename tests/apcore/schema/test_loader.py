@@ -255,7 +255,21 @@ def test_yaml_only(both):
 
 
 @pytest.mark.req("R-4.9-01")
-@pytest.mark.parametrize("options", [{"strategy": "json_first"}, {"max_ref_depth": 0}])
+@pytest.mark.parametrize("options", [{"strategy": "json_first"}, {"max_ref_depth": 0}, {"max_ref_depth": "deep"}])
 def test_settings_that_make_no_sense(options):
     with pytest.raises(ConfigError):
         SchemaLoader(**options)
+    with pytest.raises(ConfigError):
+        SchemaLoader.from_settings(options)
+
+
+@pytest.mark.req("R-4.9-05", "R-4.9-01")
+def test_the_directory_has_an_older_name(both, tmp_path_factory):
+    older = {"paths": {"yaml_schemas": str(both)}}
+    empty = str(tmp_path_factory.mktemp("empty"))
+
+    assert SchemaLoader.from_settings(older).has("a")
+    assert SchemaLoader.from_settings({"root": str(both), "paths": {"yaml_schemas": empty}}).has("a")
+    assert not SchemaLoader.from_settings({**older, "root": empty}).has("a")
+    assert SchemaLoader.from_settings({}).strategy == "yaml_first"
+    assert SchemaLoader.from_settings({"strategy": "yaml_only"}).strategy == "yaml_only"

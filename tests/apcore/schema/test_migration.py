@@ -126,7 +126,7 @@ def test_a_renamed_field_answers_to_both_names():
     ]
 
 
-@pytest.mark.req("R-13.4-04")
+@pytest.mark.req("R-13.4-04", "R-13.2-01")
 def test_a_field_is_deprecated_before_it_is_removed():
     deprecated = migrated(remove_field("table", "1.1.0"))
     assert deprecated["properties"]["table"]["x-deprecated"] == {"since": "1.1.0", "removal": "1.3.0"}

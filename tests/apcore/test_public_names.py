@@ -1,0 +1,20 @@
+"""Names that were published stay, until the next major version."""
+
+from pathlib import Path
+
+import pytest
+
+import apcore
+
+PUBLISHED = (Path(__file__).parent / "public_names.txt").read_text(encoding="utf-8").split()
+
+
+@pytest.mark.req("R-13.5-04", "R-13.2-01")
+def test_no_published_name_is_gone():
+    gone = [name for name in PUBLISHED if not hasattr(apcore, name) or name not in apcore.__all__]
+
+    assert gone == [], "a published name leaves with a major version, after two minor ones in which it was deprecated"
+
+
+def test_the_list_is_in_order_and_names_nothing_twice():
+    assert sorted(set(PUBLISHED)) == PUBLISHED
