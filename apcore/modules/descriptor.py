@@ -36,6 +36,14 @@ class ModuleDescription:
         wire["tags"] = list(self.tags)
         return wire
 
+    def layers(self) -> dict[str, dict[str, Any]]:
+        """The wire form in the three layers of §4.7: what the module does, how it is used, and what else is known.
+
+        The documentation is in none of them: it is read on demand (§4.8).
+        """
+        wire = self.to_dict()
+        return {layer: {name: wire[name] for name in names} for layer, names in _LAYERS.items()}
+
 
 def describe(definition: ModuleDefinition) -> ModuleDescription:
     """The description of a module; what its own `describe()` returns replaces the generated parts (§5.6)."""
@@ -51,6 +59,12 @@ def describe(definition: ModuleDefinition) -> ModuleDescription:
         own["examples"] = tuple(_example(each) for each in own["examples"])
     return replace(generated, **own)
 
+
+_LAYERS: Mapping[str, tuple[str, ...]] = {
+    "core": ("input_schema", "output_schema", "description"),
+    "annotation": ("annotations", "examples", "name", "tags", "version"),
+    "extension": ("metadata",),
+}
 
 # The identity of a module and its version are facts; a module cannot describe itself as another one.
 _OWN_FIELDS = frozenset({"description", "documentation", "input_schema", "output_schema", "annotations", "examples"})

@@ -60,6 +60,21 @@ def test_everything_that_was_said_is_described():
     }
 
 
+def test_the_three_layers_hold_every_part_once():
+    description = describe(define_module("a.b", Full))
+    layers = description.layers()
+
+    assert list(layers) == ["core", "annotation", "extension"]
+    assert layers["core"] == {
+        "input_schema": Full.input_schema,
+        "output_schema": Full.output_schema,
+        "description": "Says everything",
+    }
+    assert layers["extension"] == {"metadata": CONVENTIONS}
+    parts = [name for layer in layers.values() for name in layer]
+    assert sorted([*parts, "module_id", "documentation"]) == sorted(description.to_dict())
+
+
 @pytest.mark.req("R-5.6-09")
 def test_a_module_may_describe_itself():
     class Own(Full):
