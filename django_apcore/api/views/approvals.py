@@ -8,10 +8,10 @@ from rest_framework.generics import ListAPIView, get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apcore.errors import InvalidInputError
 from django_apcore import services
 from django_apcore.api.base import ApiView
 from django_apcore.api.bodies import APPROVE, CANCEL, EMPTY, REJECT, read_body
+from django_apcore.api.filters import narrowed
 from django_apcore.api.openapi import answers, json_body
 from django_apcore.api.pagination import Pages
 from django_apcore.api.serializers import ApprovalSerializer, ApprovalSummarySerializer, ChangeSerializer
@@ -42,14 +42,7 @@ class ApprovalListView(ApiView, ListAPIView[ApprovalRequest]):
 
     def get_queryset(self) -> QuerySet[ApprovalRequest]:
         requests = visible_requests(self.request.user, self.call_context.identity).select_related("requested_by")
-        query = self.request.query_params
-        if module_id := query.get("module_id"):
-            requests = requests.filter(module_id=module_id)
-        if status := query.get("status"):
-            if status not in ApprovalRequest.Status.values:
-                raise InvalidInputError(f"status must be one of {', '.join(ApprovalRequest.Status.values)}.")
-            requests = requests.filter(status=status)
-        return requests
+        return narrowed(requests, self.request.query_params, ApprovalRequest.Status.values)
 
 
 class OneApprovalView(ApiView):

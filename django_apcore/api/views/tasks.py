@@ -8,10 +8,10 @@ from rest_framework.generics import ListAPIView, get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apcore.errors import InvalidInputError
 from django_apcore import services
 from django_apcore.api.base import ApiView
 from django_apcore.api.bodies import EMPTY, read_body
+from django_apcore.api.filters import narrowed
 from django_apcore.api.openapi import answers, json_body
 from django_apcore.api.pagination import Pages
 from django_apcore.api.serializers import TaskSerializer, TaskSummarySerializer
@@ -40,14 +40,7 @@ class TaskListView(ApiView, ListAPIView[AsyncTask]):
 
     def get_queryset(self) -> QuerySet[AsyncTask]:
         tasks = visible_tasks(self.request.user, self.call_context.identity).select_related("requested_by")
-        query = self.request.query_params
-        if module_id := query.get("module_id"):
-            tasks = tasks.filter(module_id=module_id)
-        if status := query.get("status"):
-            if status not in AsyncTask.Status.values:
-                raise InvalidInputError(f"status must be one of {', '.join(AsyncTask.Status.values)}.")
-            tasks = tasks.filter(status=status)
-        return tasks
+        return narrowed(tasks, self.request.query_params, AsyncTask.Status.values)
 
 
 class OneTaskView(ApiView):

@@ -32,6 +32,7 @@ JSON = st.recursive(
         (b"[1e999]", "too large"),
         (b'{"cents": 5, "cents": 999999}', "'cents' occurs twice"),
         (b'{"a": {"b": 1, "b": 1}}', "'b' occurs twice"),
+        (b"{" + b"".join(b'"%d":1,' % i for i in range(90_000)) + b'"z":1,"z":1}', "'z' occurs twice"),
         (b"[9223372036854775808]", "64 bits"),
         (b"[-9223372036854775809]", "64 bits"),
         (b"[" + b"9" * 100_000 + b"]", "64 bits"),
