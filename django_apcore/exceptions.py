@@ -14,6 +14,7 @@ ConflictReason = Literal[
     "confirmation_required",
     "incomplete",
     "already_collected",
+    "being_executed",
     "module_changed",
     "policy_changed",
     "superseded",

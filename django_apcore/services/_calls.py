@@ -53,10 +53,15 @@ def with_defaults(module_id: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def caller_context(context: Context) -> dict[str, Any]:
     """The context from which the call of `context` was made, as redacted JSON that `Context.deserialize` reads."""
-    data = context.serialize()
+    data = stored_context(context)
     data["call_chain"] = data["call_chain"][:-1]
-    data["data"] = redacted(data["data"])
     return data
+
+
+def stored_context(context: Context) -> dict[str, Any]:
+    """A context as JSON without secrets, from which `Context.deserialize` makes it again in another process."""
+    data: dict[str, Any] = redacted(context.serialize())
+    return dict(data)
 
 
 def redacted(value: Any, schema: Mapping[str, Any] | None = None) -> Any:

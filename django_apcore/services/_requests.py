@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.db import OperationalError, connections
 from django.utils import timezone
 
 from apcore.context import Identity
@@ -12,10 +13,11 @@ from django_apcore.exceptions import ApprovalConflict, ApprovalForbidden, Approv
 from django_apcore.models import ApprovalPolicy, ApprovalRequest
 from django_apcore.permissions import REFUSALS, refusal
 from django_apcore.secrets import digest_matches, keyed_digest, to_bytes
-from django_apcore.services._database import alias, row_id
+from django_apcore.services._database import alias, atomic, row_id
 from django_apcore.services.audit import Event
 
 Status = ApprovalRequest.Status
+_LOCK_NOT_AVAILABLE = "55P03"
 
 
 def find(request_id: UUID | str) -> ApprovalRequest:
@@ -28,6 +30,27 @@ def lock(request_id: UUID | str) -> ApprovalRequest:
     """Read a request and lock its row until the transaction ends. Raises ApprovalNotFound."""
     rows = ApprovalRequest.objects.using(alias()).select_for_update(of=("self",)).select_related("policy")
     return _found(rows.filter(pk=row_id(request_id)).first(), request_id)
+
+
+def lock_unless_executing(request_id: UUID | str) -> ApprovalRequest:
+    """Like `lock`, for those who should not wait for an execution, which holds the row from its beginning to its end.
+
+    Raises ApprovalConflict (being_executed) after a moment. Databases that cannot tell, such as SQLite, wait.
+    """
+    connection = connections[alias()]
+    if connection.vendor != "postgresql":
+        return lock(request_id)
+    try:
+        with atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '1s'")
+            request = lock(request_id)
+            cursor.execute("SET LOCAL lock_timeout = DEFAULT")
+            return request
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+            raise
+        message = "This call is being executed at this moment."
+        raise ApprovalConflict(message, reason="being_executed", approval_id=str(request_id)) from error
 
 
 def policy_for(module_id: str) -> ApprovalPolicy | None:

@@ -9,7 +9,7 @@ from apcore.context import Identity
 from django_apcore.exceptions import ApprovalForbidden
 from django_apcore.models import ApprovalRequest
 from django_apcore.services._database import announce, atomic
-from django_apcore.services._requests import conflict, event, lock, policy_for, require_decider, save
+from django_apcore.services._requests import conflict, event, lock_unless_executing, policy_for, require_decider, save
 from django_apcore.services.audit import append_all
 from django_apcore.signals import approval_cancelled
 
@@ -22,10 +22,11 @@ def cancel(
     """Withdraw a request that is pending, or approved and not yet executed.
 
     The requester is recognised by `identity` or by `actor`; any other actor needs the right to decide. Raises
-    ApprovalNotFound; ApprovalForbidden (not_the_requester); ApprovalConflict (already_decided, consumed).
+    ApprovalNotFound; ApprovalForbidden (not_the_requester); ApprovalConflict (already_decided, being_executed,
+    consumed).
     """
     with atomic():
-        request = lock(request_id)
+        request = lock_unless_executing(request_id)
         _require_right(request, actor, identity)
         if request.status == Status.CONSUMED:
             raise conflict(request, "consumed", "It is too late: the call was executed.")

@@ -11,7 +11,7 @@ from apcore.context import Context
 from apcore.pipeline import PipelineState
 from django_apcore.models import AsyncTask
 from django_apcore.services._broker import send
-from django_apcore.services._calls import StoredInputs, executor, identity_columns, redacted, user_pk
+from django_apcore.services._calls import StoredInputs, executor, identity_columns, redacted, stored_context, user_pk
 from django_apcore.services._database import alias, atomic
 from django_apcore.services.audit import append
 
@@ -24,12 +24,11 @@ def submit(module_id: str, inputs: Mapping[str, Any], context: Context) -> Async
     """
     _refuse_hopeless(module_id, inputs, context)
     schema = executor().registry.get_definition(module_id).input_schema
-    stored = context.serialize()
     task = AsyncTask(
         module_id=module_id,
         inputs_encrypted=StoredInputs(inputs).encrypted(),
         inputs_redacted=redacted(dict(inputs), schema),
-        context_json={**stored, "data": redacted(stored["data"])},
+        context_json=stored_context(context),
         requested_by_id=user_pk(context.identity),
         trace_id=context.trace_id,
         **identity_columns(context.identity),

@@ -71,15 +71,17 @@ class _Chain:
         return self._check_end(last)
 
     def _walk(self) -> Iterator[AuditEntry]:
-        return self._entries().order_by("sequence").iterator(chunk_size=2000)
+        """The entries up to the head that was read; what is younger than that is left for the next time."""
+        entries = self._entries().order_by("sequence")
+        if self._head is not None:
+            entries = entries.filter(sequence__lte=self._head.sequence)
+        return entries.iterator(chunk_size=2000)
 
     def _entries(self) -> QuerySet[AuditEntry]:
         return AuditEntry.objects.using(alias()).filter(partition=self.partition)
 
     def _check(self, entry: AuditEntry, last: AuditEntry | None) -> BrokenEntry | None:
         expected = last.sequence + 1 if last else 1
-        if self._is_beyond_head(entry):
-            return self._check_newcomer(entry)
         if entry.sequence != expected:
             return self._gone(expected)
         if content_hash(entry) != entry.hash:
@@ -111,14 +113,6 @@ class _Chain:
         later = self._entries().filter(sequence__gt=sequence).order_by("sequence")
         return next((each for each in later.iterator() if content_hash(each, sequence) == each.hash), None)
 
-    def _is_beyond_head(self, entry: AuditEntry) -> bool:
-        return self._head is not None and entry.sequence > self._head.sequence
-
-    def _check_newcomer(self, entry: AuditEntry) -> BrokenEntry | None:
-        """An entry beyond the head that we read is new if the head has moved on, else nobody announced it."""
-        self._head = AuditChain.objects.using(alias()).get(partition=self.partition)
-        return self._inserted(entry) if self._is_beyond_head(entry) else None
-
     def _check_end(self, last: AuditEntry | None) -> BrokenEntry | None:
         if self._head is None:
             return self._broken(last, "deleted", "the head of this chain is gone") if last else None
@@ -128,7 +122,18 @@ class _Chain:
             return BrokenEntry(self.partition, reached + 1, None, "truncated", message)
         if last is not None and last.hash != self._head.hash:
             return self._edited(last)
-        return None
+        return self._check_newcomers(self._head)
+
+    def _check_newcomers(self, head: AuditChain) -> BrokenEntry | None:
+        """Entries beyond the head came together with a later head, or nobody announced them."""
+        newest = self._entries().filter(sequence__gt=head.sequence).order_by("-sequence").first()
+        if newest is None:
+            return None
+        now = AuditChain.objects.using(alias()).get(partition=self.partition)
+        if newest.sequence <= now.sequence:
+            return None
+        unannounced = self._entries().filter(sequence__gt=now.sequence).order_by("sequence").first()
+        return self._inserted(unannounced or newest)
 
     def _gone(self, sequence: int) -> BrokenEntry:
         return BrokenEntry(self.partition, sequence, None, "deleted", f"Entry {sequence} is missing.")

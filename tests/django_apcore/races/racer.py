@@ -108,6 +108,10 @@ def append(subject: str, times: int) -> int:
     return times
 
 
+def verify(times: int) -> bool:
+    return all(services.verify().ok for _ in range(times))
+
+
 def toggle(module_id: str, enabled: bool) -> str:
     return str(services.toggle(module_id, enabled=enabled, actor=None))
 
@@ -150,6 +154,7 @@ ACTIONS: dict[str, Callable[..., Any]] = {
         resume,
         outdate,
         append,
+        verify,
         toggle,
         call,
         save_rule,

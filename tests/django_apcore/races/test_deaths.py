@@ -54,3 +54,21 @@ def test_a_busy_audit_trail_neither_waits_for_an_execution_nor_makes_it_run_agai
     assert (race_dir / f"{name}.runs").read_text() == "run\n"
     found = first.do("look", request=request, name=name)
     assert (found["groups"], found["consumed"], found["audit"]) == (1, 1, True)
+
+
+@pytest.mark.postgresql
+def test_nobody_waits_for_an_execution_to_be_told_that_it_runs(
+    arena: Arena, first: Racer, second: Racer, race_dir: Path
+) -> None:
+    name = f"slow-{uuid4().hex[:8]}"
+    request = first.do("ask", name=name, module_id="test.groups.slow")
+    first.do("approve", request=request, user="adam")
+    (race_dir / name).write_text("hold")
+    second.tell("execute", request=request)
+    wait_for(race_dir / f"{name}.runs")
+
+    first.tell("cancel", request=request)
+    assert first.hear() == {"error": "being_executed"}
+    assert first.do("expire", request=request) == "approved"
+    (race_dir / name).write_text("go")
+    assert second.hear() == {"answer": "consumed"}

@@ -118,3 +118,8 @@ def test_many_writers_make_one_unbroken_trail(arena: Arena, first: Racer, second
     assert heard == [{"answer": 40}, {"answer": 40}]
     request = first.do("ask", name=name)
     assert first.do("look", request=request, name=name)["audit"]
+
+
+def test_a_trail_that_grows_meanwhile_can_be_verified(arena: Arena, first: Racer, second: Racer) -> None:
+    heard = arena.race((first, "append", {"subject": "race", "times": 40}), (second, "verify", {"times": 20}))
+    assert heard == [{"answer": 40}, {"answer": True}]

@@ -65,6 +65,7 @@ def test_a_nested_call_keeps_its_chain(runtime: Runtime, requester: User) -> Non
 
 def test_secrets_are_stored_encrypted_and_shown_redacted(runtime: Runtime, requester: User) -> None:
     context = context_for(requester, data={"api_key": "k-123", "plain": "p"})
+    context.identity = Identity("7", attrs={"session_token": "k-123"})
     with pytest.raises(ApprovalPendingError):
         runtime.executor.call("test.payments.charge", {"amount": 3, "token": "t0ps3cret"}, context)
     request = ApprovalRequest.objects.get()

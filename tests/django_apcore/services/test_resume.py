@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
@@ -174,3 +175,20 @@ def test_a_changed_module_is_a_conflict(approved: ApprovalRequest, requester: Us
 def test_an_unknown_token(requester: User, runtime: Runtime) -> None:
     with pytest.raises(ApprovalNotFound):
         services.resume("nonsense", module_id=CREATE, inputs={}, context=context_for(requester))
+
+
+@pytest.mark.req("R-7.4-24")
+def test_asynchronous_callers_are_governed_as_well(
+    runtime: Runtime, requester: User, approver: User, queue: Any
+) -> None:
+    call = async_to_sync(runtime.executor.call_async)
+    with pytest.raises(ApprovalPendingError) as waiting:
+        call(CREATE, {"name": "new"}, context_for(requester))
+    request = ApprovalRequest.objects.get(pk=waiting.value.details["approval_id"])
+    services.approve(request.pk, actor=approver, seen_digest=request.effect_digest)
+    token = {"_approval_token": str(request.pk)}
+    assert call(CREATE, {"name": "new", **token}, context_for(requester)) == {
+        "result": Group.objects.get(name="new").pk
+    }
+    request.refresh_from_db()
+    assert (request.status, request.committed_digest) == (Status.CONSUMED, request.effect_digest)
