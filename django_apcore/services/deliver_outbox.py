@@ -78,5 +78,3 @@ def _postpone(message: OutboxMessage, error: Exception) -> None:
             last_error=kind, next_attempt_at=timezone.now() + delay
         )
     logger.warning("%s was not delivered (%s, attempt %d)", message, kind, message.attempts)
-
-
