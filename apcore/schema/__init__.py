@@ -8,6 +8,7 @@ from apcore.schema.evolution import BreakingChange, breaking_changes, is_backwar
 from apcore.schema.extensions import prefer_llm_descriptions, strip_extensions
 from apcore.schema.files import read_schema_file
 from apcore.schema.infer import FunctionSchema, generate_schema_from_function
+from apcore.schema.kinds import kind_of
 from apcore.schema.loader import ModuleSchema, SchemaLoader, Strategy
 from apcore.schema.migration import (
     MigrationStep,
@@ -22,7 +23,6 @@ from apcore.schema.resolution import resolve_ref
 from apcore.schema.sensitive import REDACTED_VALUE, SensitiveMask, mask_sensitive
 from apcore.schema.strict import to_strict_schema
 from apcore.schema.validate import CompiledSchema, check_schema, compile_schema
-from apcore.schema.violations import kind_of
 
 __all__ = [
     "MAX_REF_DEPTH",

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from apcore.schema.formats import FORMATS
+from apcore.schema.kinds import kind_of
 from apcore.schema.refs import References, pointer_to
-from apcore.schema.violations import kind_of
 
 _ALL_TYPES: Final = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 _ANYTHING: Final[Mapping[str, Any]] = {}

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import jsonschema_rs
-from jsonschema.protocols import Validator
 
 from apcore.errors import SchemaNotFoundError, SchemaParseError, SchemaValidationError
 from apcore.schema.canonical import canonical_json, text_hash
 from apcore.schema.deprecation import DeprecatedFields
 from apcore.schema.formats import FORMATS
 from apcore.schema.preparation import prepare
-from apcore.schema.reference import is_explainable, reference_validator
 from apcore.schema.refs import References, pointer_to
 from apcore.schema.sensitive import SensitiveMask
-from apcore.schema.violations import describe_violations
 
 logger = logging.getLogger("apcore.schema")
 
 _CACHED_SCHEMAS: Final = 2048
+
+
+class Explainer(Protocol):
+    """What ``apcore.schema.explanation`` offers for one schema."""
+
+    @property
+    def is_explainable(self) -> bool: ...
+
+    def explain(self, value: Any, masked: Any) -> list[dict[str, Any]]: ...
 
 
 class CompiledSchema:
@@ -67,19 +74,16 @@ class CompiledSchema:
         return SensitiveMask(self.document)
 
     @cached_property
-    def _reference(self) -> Validator:
-        return reference_validator(self._prepared)
-
-    @cached_property
-    def _is_explainable(self) -> bool:
-        return is_explainable(self._prepared)
+    def _explainer(self) -> Explainer:
+        explainer: Explainer = _load_explainers().Explainer(self._prepared)
+        return explainer
 
     def _warn_about_deprecated(self, value: Any, deprecated: DeprecatedFields) -> None:
         for field in deprecated.in_value(value):
             logger.warning("%s", field)
 
     def _refusal_of(self, value: Any) -> SchemaValidationError:
-        violations = (self._is_explainable and self._explained(value)) or self._reported(value)
+        violations = (self._explainer.is_explainable and self._explained(value)) or self._reported(value)
         first = violations[0]
         others = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
         message = f"{first['path'] or 'The value'} {first['message']}{others}"
@@ -87,7 +91,7 @@ class CompiledSchema:
 
     def _explained(self, value: Any) -> list[dict[str, Any]]:
         try:
-            return describe_violations(self._reference.iter_errors(value), self.mask(value))
+            return self._explainer.explain(value, self.mask(value))
         except RecursionError:  # the fast validator would explain it until its native stack is full
             return [{"path": "", "message": "does not fit, and is nested too deeply to say where"}]
         except (TypeError, ValueError):  # what is no JSON stays refused, also where the reference stumbles over it
@@ -132,6 +136,11 @@ def _compile(text: str, strict_inputs: bool) -> CompiledSchema:
     return CompiledSchema(
         document, text_hash(text), prepare(document, strict_inputs=strict_inputs), deprecated if deprecated else None
     )
+
+
+# Loaded when a value is refused for the first time: jsonschema takes as long to load as most of this package.
+def _load_explainers() -> Any:
+    return importlib.import_module("apcore.schema.explanation")
 
 
 def _build_engine(prepared: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:

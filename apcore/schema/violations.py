@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from jsonschema.exceptions import ValidationError
 
+from apcore.schema.kinds import kind_of
 from apcore.schema.reference import unknown_fields
 from apcore.schema.refs import pointer_to
 from apcore.schema.sensitive import REDACTED_VALUE
@@ -51,8 +52,6 @@ _MESSAGES: Final[Mapping[str, str]] = {
     "uniqueItems": "must not have equal elements",
 }
 
-_KINDS: Final = ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number"), (dict, "object"))
-
 
 def describe_violations(errors: Iterable[ValidationError], masked: Any) -> list[dict[str, Any]]:
     """One item per violation, at most 1,000: path and message, and where they help constraint, expected and actual.
@@ -63,15 +62,6 @@ def describe_violations(errors: Iterable[ValidationError], masked: Any) -> list[
     for violation in islice(_violations(errors, masked), MAX_VIOLATIONS):
         found.setdefault((violation["path"], violation["constraint"]), violation)
     return sorted(found.values(), key=lambda violation: str(violation["path"]))
-
-
-def kind_of(value: Any) -> str:
-    """The JSON type of a Python value, or the name of its class if JSON has none for it."""
-    if value is None:
-        return "null"
-    if isinstance(value, (list, tuple)):
-        return "array"
-    return next((name for each, name in _KINDS if isinstance(value, each)), type(value).__name__)
 
 
 def _violations(errors: Iterable[ValidationError], masked: Any) -> Iterator[dict[str, Any]]:
