@@ -9,7 +9,6 @@ ConflictReason = Literal[
     "expired",
     "effect_changed",
     "consumed",
-    "not_pending",
     "not_approved",
     "confirmation_required",
     "incomplete",
@@ -17,7 +16,6 @@ ConflictReason = Literal[
     "being_executed",
     "module_changed",
     "policy_changed",
-    "superseded",
 ]
 ForbiddenReason = Literal[
     "own_request", "no_permission", "not_a_decider", "binding_mismatch", "not_the_requester", "human_required"
