@@ -13,8 +13,8 @@ from apcore.discovery.display import (
     resolve_display,
 )
 from apcore.discovery.entry_points import EntryPoint, discover_multi_class, resolve_entry_point
-from apcore.discovery.files import Findings, find_modules, modules_in_file
-from apcore.discovery.found import FoundModule
+from apcore.discovery.files import Findings, find_again, find_modules, modules_in_file
+from apcore.discovery.found import FoundModule, Place
 from apcore.discovery.loading import load_python_file, python_name
 from apcore.discovery.metadata_files import load_metadata, metadata_file_of
 from apcore.discovery.scanning import scan_extensions
@@ -28,6 +28,7 @@ __all__ = [
     "EntryPoint",
     "Findings",
     "FoundModule",
+    "Place",
     "ResolvedDisplay",
     "ResolvedModule",
     "ScanSettings",
@@ -36,6 +37,7 @@ __all__ = [
     "bound_modules",
     "discover_multi_class",
     "display_of",
+    "find_again",
     "find_modules",
     "function_modules",
     "load_metadata",

@@ -10,10 +10,21 @@ from apcore.modules import NO_COMPANION, Companion, Dependency, read_dependencie
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a module file is, so that it can be read again: the file, its own ID, and the root it is imported from."""
+
+    file: str
+    file_id: str
+    root: str
+    multi_class: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FoundModule:
     """A module (a class, an instance or a function module), its ID, and the files that make it.
 
-    `companion` is the content of its metadata file, `declared` the item of a binding file that makes it.
+    `companion` is the content of its metadata file, `declared` the item of a binding file that makes it, `place` where
+    a module file is.
     """
 
     module_id: str
@@ -21,6 +32,7 @@ class FoundModule:
     file: str
     companion: Companion = NO_COMPANION
     declared: Mapping[str, Any] | None = None
+    place: Place | None = None
 
     @property
     def dependencies(self) -> tuple[Dependency, ...]:

@@ -7,6 +7,8 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -36,6 +38,25 @@ def python_name(file_path: StrPath, root: StrPath) -> str:
     """The name under which a file below `root` stands in `sys.modules`."""
     inside = Path(file_path).absolute().relative_to(Path(root).absolute()).with_suffix("")
     return ".".join((_package_of(os.path.realpath(root)), *inside.parts))
+
+
+@contextmanager
+def imported_anew(file_path: StrPath, root: StrPath) -> Iterator[None]:
+    """Within the block the file is imported again; what was there before comes back if the block fails."""
+    name = python_name(file_path, root)
+    parent, _, last = name.rpartition(".")
+    before = sys.modules.pop(name, None)
+    # Two versions of one size in one second have the same fingerprint, so the compiled one cannot be trusted.
+    with suppress(OSError, NotImplementedError):
+        Path(importlib.util.cache_from_source(str(Path(file_path).absolute()))).unlink(missing_ok=True)
+    try:
+        yield
+    except BaseException:
+        sys.modules.pop(name, None)
+        if before is not None:
+            sys.modules[name] = before
+            setattr(sys.modules[parent], last, before)
+        raise
 
 
 def _package_of(root: str) -> str:

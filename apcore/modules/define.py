@@ -55,7 +55,9 @@ def _definition(
 ) -> ModuleDefinition:
     is_planned = _is_planned(module)
     execute = _planned(module) if is_planned else module.execute
-    annotations = merge_annotations(companion.annotations, _annotations(getattr(module, "annotations", None)))
+    annotations = _annotations(getattr(module, "annotations", None))
+    if companion.annotations is not None:
+        annotations = merge_annotations(companion.annotations, annotations)
     input_schema = _schema(schema.input_schema)
     deprecation = companion.deprecation
     return ModuleDefinition(

@@ -5,29 +5,33 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apcore.discovery import Findings, FoundModule, resolve_display
+from apcore.discovery import Findings, FoundModule, Place, resolve_display
 from apcore.modules import Companion, ModuleDefinition
 from apcore.registry.dependencies import resolve_dependencies
+from apcore.schema import SchemaLoader
 
 logger = logging.getLogger("apcore.registry")
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What made a module, so that the same is not loaded again (§5.15.3)."""
+    """What made a module, so that the same is not loaded again, and that it can be (§5.15.3, §12.7.3)."""
 
     file: str
     companion: Companion
     declared: Mapping[str, Any] | None
+    place: Place | None
     display: Mapping[str, Any] | None
+    schemas: SchemaLoader | None = field(compare=False)
 
 
-def origin_of(found: FoundModule, displays: Mapping[str, Mapping[str, Any]]) -> Origin:
+def origin_of(found: FoundModule, findings: Findings) -> Origin:
     """The origin of a module that was found."""
-    return Origin(found.file, found.companion, found.declared, displays.get(found.module_id))
+    display = findings.displays.get(found.module_id)
+    return Origin(found.file, found.companion, found.declared, found.place, display, findings.schemas)
 
 
 def loading_order(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from apcore.context import Context
 from apcore.errors import ModuleLoadError
 from apcore.modules import ModuleDefinition
+from apcore.schema import canonical_json
 
 logger = logging.getLogger("apcore.registry")
 
@@ -43,6 +44,34 @@ def unload(definition: ModuleDefinition) -> None:
         hook()
     except Exception:
         logger.exception("on_unload() of module '%s' failed", definition.module_id)
+
+
+def suspend(definition: ModuleDefinition) -> Mapping[str, Any] | None:
+    """The state that `on_suspend()` hands over, None without one; a failure is logged, the state is lost (§12.7.3)."""
+    hook = getattr(definition.module, "on_suspend", None)
+    if not callable(hook):
+        return None
+    try:
+        state: Mapping[str, Any] | None = hook()
+        if state is not None:
+            if not isinstance(state, Mapping):
+                raise TypeError(f"on_suspend() returns a dict or None, not {type(state).__name__}")
+            canonical_json(state)
+    except Exception:
+        logger.exception("on_suspend() of module '%s' failed, its state is lost", definition.module_id)
+        return None
+    return state
+
+
+def resume(definition: ModuleDefinition, state: Mapping[str, Any] | None) -> None:
+    """Hand the state to `on_resume()`, if there is both; a failure is logged, the module starts afresh (§12.7.3)."""
+    hook = getattr(definition.module, "on_resume", None)
+    if state is None or not callable(hook):
+        return
+    try:
+        hook(state)
+    except Exception:
+        logger.exception("on_resume() of module '%s' failed", definition.module_id)
 
 
 def _arguments(hook: Callable[..., Any]) -> tuple[Context, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from apcore.discovery import DiscoverySettings, Findings, FoundModule, find_modules
-from apcore.errors import ModuleError, ModuleNotFoundError
+from apcore.errors import ModuleError, ModuleNotFoundError, ReloadFailedError
 from apcore.modules import ModuleDefinition, ModuleDescription, describe
 from apcore.registry.admission import admit
 from apcore.registry.bulk import Origin, dispensable_ids, loading_order, module_to_renew, origin_of, presented
@@ -17,6 +17,7 @@ from apcore.registry.events import REGISTRY_EVENTS, RegistryCallback, RegistryEv
 from apcore.registry.exports import PROFILES_WITH_TOOL_NAMES, export_description, tool_name
 from apcore.registry.lifecycle import load, unload
 from apcore.registry.queries import Predicate, matches, select
+from apcore.registry.reloading import reload
 from apcore.registry.selection import Strategy, resolve_module_id
 from apcore.registry.tool_names import ToolNames
 
@@ -87,6 +88,29 @@ class Registry:
         """Unregister everything, the latest first: the end of the application (§12.7.1)."""
         for module_id in reversed(tuple(self._definitions)):
             self.unregister(module_id)
+
+    def reload(self, module_id: str) -> ModuleDefinition:
+        """Import the file of a discovered module anew, and put a new instance in the place of the old one (§12.7.3).
+
+        In this order: `on_suspend()`, `on_unload()`, the file, the constructor, `on_load()`, and `on_resume(state)` if
+        there is a state. Meanwhile the module cannot be found. Files that it imports are not read again.
+
+        Raises ModuleNotFoundError, and ReloadFailedError if the module was not discovered in a file or its file is no
+        module any more; then the old instance was loaded again, with its state.
+        """
+        with self._changing:
+            old, origin = self.get_definition(module_id), self._origins.get(module_id)
+            if origin is None or origin.place is None:
+                raise ReloadFailedError(f"Module '{module_id}' was not discovered in a file", module_id=module_id)
+            self._events.emit(REGISTRY_EVENTS["UNREGISTER"], module_id, old.module)
+            self._withdraw(module_id)
+            reloaded = reload(old, origin, origin.place, self._definitions)
+            self._publish(reloaded.definition)
+            self._origins[module_id] = reloaded.origin
+        self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, reloaded.definition.module)
+        if reloaded.failure is not None:
+            raise reloaded.failure
+        return reloaded.definition
 
     def get(self, module_id: str) -> Any:
         """The module itself; `a.b@2` is version 2 of it (§5.4). Raises ModuleNotFoundError."""
@@ -165,9 +189,7 @@ class Registry:
     def _register_all(self, findings: Findings, *, is_rediscovery: bool) -> builtins.list[str]:
         with self._changing:
             known = self._origins if is_rediscovery else {}
-            wanted = [
-                each for each in findings.found if origin_of(each, findings.displays) != known.get(each.module_id)
-            ]
+            wanted = [each for each in findings.found if origin_of(each, findings) != known.get(each.module_id)]
             definitions, origins, loaded = dict(self._definitions), dict(self._origins), builtins.list[str]()
             try:
                 for found in loading_order(findings, wanted, self._versions()):
@@ -199,7 +221,7 @@ class Registry:
             logger.warning("The optional module '%s' failed to load", module_id, exc_info=error)
             return False
         self._publish(definition)
-        self._origins[module_id] = origin_of(found, findings.displays)
+        self._origins[module_id] = origin_of(found, findings)
         return True
 
     def _present_others(self, findings: Findings) -> None:

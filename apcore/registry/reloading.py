@@ -1,0 +1,60 @@
+"""A new version of a module in the place of the old one (§12.7.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apcore.discovery import Place, find_again
+from apcore.errors import ModuleError, ReloadFailedError
+from apcore.modules import ModuleDefinition
+from apcore.registry.admission import admit
+from apcore.registry.bulk import Origin, presented
+from apcore.registry.lifecycle import load, resume, suspend, unload
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """What is in place afterwards: the new version, or the old one again with the reason."""
+
+    definition: ModuleDefinition
+    origin: Origin
+    failure: ReloadFailedError | None = None
+
+
+def reload(old: ModuleDefinition, origin: Origin, place: Place, existing_ids: Collection[str]) -> Reloaded:
+    """Suspend and unload the old instance, import its file anew, load the new one and hand it the state.
+
+    Raises ReloadFailedError if the old instance, after a failure, does not load again either.
+    """
+    state = suspend(old)
+    unload(old)
+    try:
+        definition, renewed = _next_version(old.module_id, place, origin, existing_ids)
+        load(definition)
+    except ModuleError as error:
+        failure = ReloadFailedError(
+            f"Module '{old.module_id}' cannot be reloaded: {error.message}", module_id=old.module_id, cause=error
+        )
+        _bring_back(old, state, failure)
+        return Reloaded(old, origin, failure)
+    resume(definition, state)
+    return Reloaded(definition, renewed)
+
+
+def _next_version(
+    module_id: str, place: Place, origin: Origin, existing_ids: Collection[str]
+) -> tuple[ModuleDefinition, Origin]:
+    found = find_again(module_id, place)
+    definition = admit(module_id, found.module, existing_ids, companion=found.companion, schemas=origin.schemas)
+    return presented(definition, origin.display), replace(origin, companion=found.companion)
+
+
+def _bring_back(old: ModuleDefinition, state: Mapping[str, Any] | None, failure: ReloadFailedError) -> None:
+    try:
+        load(old)
+    except ModuleError as error:
+        failure.add_note(f"The old instance does not load again either: {error.message}")
+        raise failure from error
+    resume(old, state)
