@@ -26,7 +26,12 @@ from django_apcore.services import deliver_outbox
 from tests.django_apcore.effects.runs import Write, execute, execute_approved, only_change, preview
 from tests.matrix.models import Document, Tag
 
-pytestmark = pytest.mark.django_db(transaction=True, databases="__all__")
+pytestmark = [
+    pytest.mark.django_db(transaction=True, databases="__all__"),
+    # Newer versions of Django want both in another form, which 5.2 does not know.
+    pytest.mark.filterwarnings("ignore:MIMEBase attachments are deprecated"),
+    pytest.mark.filterwarnings("ignore:Using .name, address. pairs in the ADMINS setting is deprecated"),
+]
 
 
 @pytest.fixture(autouse=True)
