@@ -1,8 +1,13 @@
 """Finding modules: files, entry points, bindings, conventions, and how they are presented (§3, §5.2, §5.12-§5.14)."""
 
-from apcore.discovery.binding_files import BindingFile, read_binding_file, write_binding_file
+from apcore.discovery.binding_files import (
+    BindingFile,
+    binding_files_in,
+    read_binding_file,
+    write_binding_file,
+)
 from apcore.discovery.bindings import BindingLoader, bound_modules
-from apcore.discovery.candidates import function_modules, module_classes
+from apcore.discovery.candidates import function_modules, module_classes, module_instances
 from apcore.discovery.conventions import scan_conventions
 from apcore.discovery.display import (
     ResolvedDisplay,
@@ -18,10 +23,11 @@ from apcore.discovery.found import FoundModule, Place
 from apcore.discovery.loading import load_python_file, python_name
 from apcore.discovery.metadata_files import load_metadata, metadata_file_of
 from apcore.discovery.scanning import scan_extensions
-from apcore.discovery.settings import DiscoverySettings, ScanSettings
+from apcore.discovery.settings import BINDING_PATTERN, DiscoverySettings, ScanSettings
 from apcore.discovery.targets import resolve_target
 
 __all__ = [
+    "BINDING_PATTERN",
     "BindingFile",
     "BindingLoader",
     "DiscoverySettings",
@@ -34,6 +40,7 @@ __all__ = [
     "ScanSettings",
     "Surface",
     "SurfaceDisplay",
+    "binding_files_in",
     "bound_modules",
     "discover_multi_class",
     "display_of",
@@ -44,6 +51,7 @@ __all__ = [
     "load_python_file",
     "metadata_file_of",
     "module_classes",
+    "module_instances",
     "modules_in_file",
     "python_name",
     "read_binding_file",

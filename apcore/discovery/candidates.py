@@ -30,6 +30,11 @@ def function_modules(python: ModuleType) -> dict[str, FunctionModule]:
     }
 
 
+def module_instances(python: ModuleType) -> dict[str, Any]:
+    """The instances of its own module classes that a file makes, by name; the classes themselves may be private."""
+    return {name: value for name, value in _public_names(python) if is_runnable(type(value), python)}
+
+
 def is_runnable(kind: type, python: ModuleType) -> bool:
     """Whether this file makes a class that can be executed: imported ones belong where they were made."""
     if kind.__module__ != python.__name__ or inspect.isabstract(kind):

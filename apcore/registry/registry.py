@@ -215,7 +215,7 @@ class Registry:
             if current is None:
                 load(definition)
         except ModuleError as error:
-            error.add_note(f"While registering '{module_id}' of '{found.file}'")
+            error.add_note(f"While registering {module_id} of {found.file}")
             if module_id not in dispensable_ids(findings):
                 raise
             logger.warning("The optional module '%s' failed to load", module_id, exc_info=error)

@@ -1,6 +1,6 @@
 """Which modules the installed apps bring."""
 
-from django_apcore.discovery.apps import find_modules, register_modules
-from django_apcore.discovery.files import FoundModule
+from apcore.discovery import FoundModule
+from django_apcore.discovery.apps import find_bindings, find_modules, register_modules
 
-__all__ = ["FoundModule", "find_modules", "register_modules"]
+__all__ = ["FoundModule", "find_bindings", "find_modules", "register_modules"]

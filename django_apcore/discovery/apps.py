@@ -1,17 +1,23 @@
-"""The modules of the installed apps, found in `apcore_modules.py` or a package `apcore_modules/` of each app."""
+"""The modules of the installed apps, found in `apcore_modules.py` or a package `apcore_modules/` of each app.
+
+Functions of an app can also be bound without a change of its code, in `bindings/*.binding.yaml` (§5.12).
+"""
 
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
 from django.apps import AppConfig, apps
 
+from apcore.discovery import BindingFile, FoundModule, binding_files_in, bound_modules, read_binding_file
 from apcore.registry import Registry
-from django_apcore.discovery.files import FoundModule, modules_of
+from django_apcore.discovery.files import modules_of
 
 FILE_NAME = "apcore_modules"
+BINDINGS = "bindings"
 
 
 def find_modules(app_configs: Iterable[AppConfig] | None = None) -> list[FoundModule]:
@@ -19,20 +25,30 @@ def find_modules(app_configs: Iterable[AppConfig] | None = None) -> list[FoundMo
 
     An app without such a file is fine. Whatever a file raises is raised, with a note that names the file.
     """
-    configs = apps.get_app_configs() if app_configs is None else app_configs
-    return [found for config in configs for found in _modules_of_app(config)]
+    return [found for config in _configs(app_configs) for found in _modules_of_app(config)]
+
+
+def find_bindings(app_configs: Iterable[AppConfig] | None = None) -> list[BindingFile]:
+    """Read the binding files of all installed apps. Raises BindingFileInvalidError and InvalidModuleIdError."""
+    directories = [Path(config.path, BINDINGS) for config in _configs(app_configs)]
+    files = [file for directory in directories if directory.is_dir() for file in binding_files_in(directory)]
+    return [read_binding_file(file) for file in files]
 
 
 def register_modules(registry: Registry, app_configs: Iterable[AppConfig] | None = None) -> list[FoundModule]:
-    """Admit the modules of all installed apps. Raises what `Registry.register` raises, with a note naming the file."""
-    modules = find_modules(app_configs)
-    for found in modules:
-        try:
-            registry.register(found.module_id, found.module)
-        except Exception as error:
-            error.add_note(f"While registering {found.module_id} of {found.file}")
-            raise
-    return modules
+    """Admit the modules of all installed apps, each after those it depends on; all of them or none.
+
+    Raises what `Registry.register_found` and the binding files raise, with a note naming the file.
+    """
+    configs = _configs(app_configs)
+    files = find_bindings(configs)
+    found = [*find_modules(configs), *(each for file in files for each in bound_modules(file))]
+    registry.register_found(found, {module_id: item for file in files for module_id, item in file.displayed.items()})
+    return found
+
+
+def _configs(app_configs: Iterable[AppConfig] | None) -> list[AppConfig]:
+    return list(apps.get_app_configs() if app_configs is None else app_configs)
 
 
 def _modules_of_app(config: AppConfig) -> Iterator[FoundModule]:

@@ -150,3 +150,52 @@ def test_two_modules_of_one_id_are_refused(app: Callable[..., AppConfig]) -> Non
     config = app({"apcore_modules.py": text + CLASS.format(name="Two", attribute="module_id = 'shop.same'")})
     with pytest.raises(ModuleError, match=r"shop\.same"):
         register_modules(Registry(), [config])
+
+
+BINDING = """
+bindings:
+  - module_id: shop.orders.count
+    target_id: "shop.services:count_orders"
+    auto_schema: true
+  - module_id: shop.by_place
+    display: {alias: placed}
+"""
+SERVICES = "def count_orders(year: int) -> int:\n    return year\n"
+
+
+@pytest.mark.req("R-5.12.1-01", "R-5.13.1-01")
+def test_an_app_binds_its_functions_and_presents_its_modules(app: Callable[..., AppConfig]) -> None:
+    files = {"apcore_modules.py": FUNCTION, "services.py": SERVICES, "bindings/shop.binding.yaml": BINDING}
+    registry = Registry()
+
+    register_modules(registry, [app(files)])
+
+    assert registry.list() == ["shop.by_place", "shop.orders.count", "shop.orders.ship"]
+    assert registry.get_definition("shop.orders.count").execute({"year": 3}, None) == {"result": 3}
+    assert registry.get_definition("shop.by_place").metadata["display"]["cli"]["alias"] == "placed"
+
+
+def test_a_wrong_binding_is_named_with_its_file(app: Callable[..., AppConfig]) -> None:
+    with pytest.raises(ModuleError) as refused:
+        register_modules(Registry(), [app({"bindings/shop.binding.yaml": BINDING})])
+    assert "shop.binding.yaml" in refused.value.__notes__[0]
+
+
+@pytest.mark.req("R-5.2-07", "R-5.3-01")
+def test_a_metadata_file_belongs_to_the_file_beside_it(app: Callable[..., AppConfig]) -> None:
+    config = app(
+        {
+            "apcore_modules/__init__.py": "",
+            "apcore_modules/first.py": CLASS.format(name="First", attribute=""),
+            "apcore_modules/first_meta.yaml": "tags: [early]\ndependencies: [shop.second]\n",
+            "apcore_modules/second.py": CLASS.format(name="Second", attribute=""),
+        }
+    )
+    registered = []
+    registry = Registry()
+    registry.on("register", lambda module_id, module: registered.append(module_id))
+
+    register_modules(registry, [config])
+
+    assert registered == ["shop.second", "shop.first"]
+    assert registry.list(tags=["early"]) == ["shop.first"]
