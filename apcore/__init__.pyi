@@ -1,0 +1,220 @@
+from .acl import (
+    ACL as ACL,
+)
+from .acl import (
+    ACLDecision as ACLDecision,
+)
+from .acl import (
+    ACLRule as ACLRule,
+)
+from .app import (
+    App as App,
+)
+from .app import (
+    build_app as build_app,
+)
+from .approval import (
+    AlwaysDenyHandler as AlwaysDenyHandler,
+)
+from .approval import (
+    ApprovalHandler as ApprovalHandler,
+)
+from .approval import (
+    ApprovalRequest as ApprovalRequest,
+)
+from .approval import (
+    ApprovalResult as ApprovalResult,
+)
+from .approval import (
+    AutoApproveHandler as AutoApproveHandler,
+)
+from .approval import (
+    CallbackApprovalHandler as CallbackApprovalHandler,
+)
+from .context import (
+    CancelToken as CancelToken,
+)
+from .context import (
+    Context as Context,
+)
+from .context import (
+    ContextFactory as ContextFactory,
+)
+from .context import (
+    Identity as Identity,
+)
+from .discovery import (
+    BindingLoader as BindingLoader,
+)
+from .discovery import (
+    ResolvedModule as ResolvedModule,
+)
+from .discovery import (
+    discover_multi_class as discover_multi_class,
+)
+from .discovery import (
+    display_of as display_of,
+)
+from .discovery import (
+    resolve_display as resolve_display,
+)
+from .discovery import (
+    resolve_entry_point as resolve_entry_point,
+)
+from .discovery import (
+    resolve_target as resolve_target,
+)
+from .discovery import (
+    scan_conventions as scan_conventions,
+)
+from .discovery import (
+    scan_extensions as scan_extensions,
+)
+from .effects import EffectRecord as EffectRecord
+from .errors import (
+    ErrorCodes as ErrorCodes,
+)
+from .errors import (
+    ErrorFormatterRegistry as ErrorFormatterRegistry,
+)
+from .errors import (
+    ModuleError as ModuleError,
+)
+from .errors import (
+    format_error as format_error,
+)
+from .errors import (
+    propagate_error as propagate_error,
+)
+from .execution import (
+    Executor as Executor,
+)
+from .execution import (
+    ExecutorSettings as ExecutorSettings,
+)
+from .execution import (
+    PreflightCheckResult as PreflightCheckResult,
+)
+from .execution import (
+    PreflightResult as PreflightResult,
+)
+from .execution import (
+    Rewrite as Rewrite,
+)
+from .ids import (
+    calculate_specificity as calculate_specificity,
+)
+from .ids import (
+    detect_id_conflicts as detect_id_conflicts,
+)
+from .ids import (
+    directory_to_canonical_id as directory_to_canonical_id,
+)
+from .ids import (
+    from_canonical as from_canonical,
+)
+from .ids import (
+    match_pattern as match_pattern,
+)
+from .ids import (
+    normalize_to_canonical_id as normalize_to_canonical_id,
+)
+from .middleware import Middleware as Middleware
+from .modules import (
+    Change as Change,
+)
+from .modules import (
+    FunctionModule as FunctionModule,
+)
+from .modules import (
+    Module as Module,
+)
+from .modules import (
+    ModuleAnnotations as ModuleAnnotations,
+)
+from .modules import (
+    ModuleDescription as ModuleDescription,
+)
+from .modules import (
+    ModuleExample as ModuleExample,
+)
+from .modules import (
+    Plan as Plan,
+)
+from .modules import (
+    PlannedModule as PlannedModule,
+)
+from .modules import (
+    PreviewResult as PreviewResult,
+)
+from .modules import (
+    merge_annotations as merge_annotations,
+)
+from .modules import (
+    module as module,
+)
+from .pipeline import (
+    PipelineState as PipelineState,
+)
+from .pipeline import (
+    Step as Step,
+)
+from .redaction import redact_sensitive as redact_sensitive
+from .registry import (
+    REGISTRY_EVENTS as REGISTRY_EVENTS,
+)
+from .registry import (
+    Registry as Registry,
+)
+from .registry import (
+    resolve_dependencies as resolve_dependencies,
+)
+from .registry import (
+    resolve_module_id as resolve_module_id,
+)
+from .registry import (
+    to_a2a_skill as to_a2a_skill,
+)
+from .registry import (
+    to_anthropic_tool as to_anthropic_tool,
+)
+from .registry import (
+    to_mcp_tool as to_mcp_tool,
+)
+from .registry import (
+    to_openai_function as to_openai_function,
+)
+from .schema import (
+    MigrationStep as MigrationStep,
+)
+from .schema import (
+    ModuleSchema as ModuleSchema,
+)
+from .schema import (
+    SchemaLoader as SchemaLoader,
+)
+from .schema import (
+    SchemaValidator as SchemaValidator,
+)
+from .schema import (
+    generate_schema_from_function as generate_schema_from_function,
+)
+from .schema import (
+    is_backward_compatible as is_backward_compatible,
+)
+from .schema import (
+    migrate_schema as migrate_schema,
+)
+from .schema import (
+    resolve_ref as resolve_ref,
+)
+from .schema import (
+    to_strict_schema as to_strict_schema,
+)
+from .toggles import Toggles as Toggles
+from .versions import (
+    negotiate_version as negotiate_version,
+)
+from .versions import (
+    satisfies as satisfies,
+)
