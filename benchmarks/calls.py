@@ -104,7 +104,7 @@ def cases(settings: Settings) -> Iterator[Measurement]:
         order = {"order": {"number": 1, "lines": [{"sku": "a", "quantity": 1, "cents": 5}] * lines}}
         yield measured(f"call, order of {lines} lines", lambda order=order: with_acl.call("bench.order", order))
     yield Measurement("call_async", asyncio.run(_async_call(with_acl, inputs, settings)), FLOOR)
-    yield Measurement("import apcore", seconds_per_call(_import, Settings(settings.rounds, 0)))
+    yield from imports(settings)
 
 
 def floor(inputs: dict[str, int]) -> Callable[[], object]:
@@ -134,5 +134,15 @@ async def _async_call(executor: Executor, inputs: dict[str, int], settings: Sett
     return sorted(best)[len(best) // 2]
 
 
-def _import() -> None:
-    subprocess.run([sys.executable, "-c", "import apcore"], check=True)
+def imports(settings: Settings) -> Iterator[Measurement]:
+    """Whole processes that import something: the package alone, and the package with every public name."""
+
+    def spent(statement: str) -> float:
+        command = [sys.executable, "-c", statement]
+        return seconds_per_call(lambda: subprocess.run(command, check=True), Settings(settings.rounds, 0))
+
+    pydantic = spent("import pydantic; pydantic.BaseModel")
+    yield Measurement("import pydantic", pydantic)
+    yield Measurement("import apcore", spent("import apcore"), "import pydantic", 1.3 * pydantic)
+    yield Measurement("from apcore import module", spent("from apcore import module"), "import pydantic")
+    yield Measurement("from apcore import *", spent("from apcore import *"), "import pydantic")
