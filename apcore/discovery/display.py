@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, get_args
 
+from apcore.discovery.found import FoundModule
 from apcore.errors import SchemaValidationError
 from apcore.modules import ModuleAnnotations
 
@@ -69,17 +70,18 @@ class ResolvedModule:
 
 
 def resolve_display(
-    modules: Iterable[Any], bindings: Mapping[str, Mapping[str, Any]] | Iterable[Mapping[str, Any]] = ()
+    modules: Iterable[Any], bindings: Mapping[str, Any] | Iterable[Mapping[str, Any]] = ()
 ) -> list[ResolvedModule]:
     """The presentation of each module: binding for the surface, binding for all, binding item, scanner (§5.13.5).
 
     Modules are mappings or objects with `module_id`, `description`, `documentation`, `tags` and `metadata`; bindings
-    are the items of binding files, in a list or by ID. IDs are never changed.
+    are the items of binding files, in a list or by ID, or the content of one file. IDs are never changed.
 
     Raises SchemaValidationError for an `mcp.alias` that breaks the rules of tool names; other odd aliases are logged as
     warnings, and one that no shell takes gives way to the next in the chain (§5.13.6, C-49).
     """
-    items = bindings if isinstance(bindings, Mapping) else {each["module_id"]: each for each in bindings}
+    listed = bindings.get("bindings", bindings) if isinstance(bindings, Mapping) else bindings
+    items = listed if isinstance(listed, Mapping) else {each["module_id"]: each for each in listed}
     return [_resolved(each, items.get(_said(each, "module_id")) or {}) for each in modules]
 
 
@@ -157,4 +159,8 @@ def _first(*candidates: Any) -> Any:
 
 
 def _said(module: Any, name: str) -> Any:
-    return module.get(name) if isinstance(module, Mapping) else getattr(module, name, None)
+    """What a mapping or an object says; what a found module does not say itself, its code says."""
+    if isinstance(module, Mapping):
+        return module.get(name)
+    value = getattr(module, name, None)
+    return getattr(module.module, name, None) if value is None and isinstance(module, FoundModule) else value

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Final
 
-from apcore.ids.languages import detect_language, from_canonical, normalize_to_canonical_id
+from apcore.errors import InvalidInputError
+from apcore.ids.grammar import validate_canonical_id
+from apcore.ids.languages import LANGUAGES, detect_language, from_canonical, normalize_to_canonical_id
+
+_FIELDS: Final = frozenset({"class", "package"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +23,20 @@ class IdMap:
 
     overrides: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
     auto_detect: bool = True
+
+    def __post_init__(self) -> None:
+        for canonical_id, languages in self.overrides.items():
+            validate_canonical_id(canonical_id)
+            for language, names in languages.items():
+                _check_override(canonical_id, language, names)
+
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> IdMap:
+        """From the section ``id_map`` of a configuration; ``languages`` there only describes what is built in.
+
+        Raises ``InvalidModuleIdError`` and ``InvalidInputError`` for an override of something that does not exist.
+        """
+        return cls(section.get("overrides") or {}, section.get("auto_detect", True))
 
     def to_canonical(self, local_id: str, language: str) -> str:
         """As ``normalize_to_canonical_id``, overridden class names first."""
@@ -38,3 +57,12 @@ class IdMap:
     def language_of(self, file_path: str) -> str | None:
         """The language of a file by its extension; None if it is unknown or detection is switched off."""
         return detect_language(file_path) if self.auto_detect else None
+
+
+def _check_override(canonical_id: str, language: str, names: Mapping[str, str]) -> None:
+    if language not in LANGUAGES or not names.keys() <= _FIELDS:
+        raise InvalidInputError(
+            f"The override of '{canonical_id}' for '{language}' is not understood: "
+            f"languages are {', '.join(LANGUAGES)}, fields are {' and '.join(sorted(_FIELDS))}",
+            details={"module_id": canonical_id, "language": language},
+        )

@@ -4,7 +4,7 @@ from apcore.modules.annotations import ModuleAnnotations, merge_annotations
 from apcore.modules.base import Module
 from apcore.modules.change import UNSET, Change, PreviewResult, Unset
 from apcore.modules.companion import NO_COMPANION, Companion, Deprecation
-from apcore.modules.decorator import module, own_id
+from apcore.modules.decorator import generate_module_id, module, own_id
 from apcore.modules.define import define_module
 from apcore.modules.definition import EffectKind, ModuleDefinition
 from apcore.modules.dependency import Dependency, read_dependencies
@@ -40,6 +40,7 @@ __all__ = [
     "checked_plan",
     "define_module",
     "describe",
+    "generate_module_id",
     "merge_annotations",
     "module",
     "own_id",

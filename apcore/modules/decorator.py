@@ -51,12 +51,14 @@ def module(
         return lambda decorated: module(decorated, id=id, **options)
     if inspect.isclass(function) or not callable(function):
         raise TypeError(f"module() takes a function or a method, not {function!r}; a class is registered as it is")
-    return FunctionModule(function, id=generated_id(function) if id is None else id, **options)
+    return FunctionModule(function, id=generate_module_id(function) if id is None else id, **options)
 
 
-def generated_id(function: Callable[..., Any]) -> str:
+def generate_module_id(
+    callable: Callable[..., Any],  # noqa: A002 - the protocol's name
+) -> str:
     """`{python module}.{function name}` in canonical form (§5.11.6). Raises InvalidModuleIdError."""
-    code = innermost(function)
+    code = innermost(callable)
     try:
         return normalize_to_canonical_id(f"{code.__module__}.{code.__name__}", "python")
     except InvalidModuleIdError as error:
@@ -67,7 +69,7 @@ def generated_id(function: Callable[..., Any]) -> str:
 def own_id(function_module: FunctionModule) -> str | None:
     """The ID that an author gave to a function module, None where it was made of the function's name."""
     try:
-        generated = generated_id(function_module.function)
+        generated = generate_module_id(function_module.function)
     except InvalidModuleIdError:
         return function_module.id
     return None if function_module.id == generated else function_module.id

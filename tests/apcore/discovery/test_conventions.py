@@ -1,6 +1,6 @@
 import pytest
 
-from apcore import Executor, Registry, scan_conventions
+from apcore import Executor, Registry, resolve_display, scan_conventions
 from apcore.errors import ConfigError, InvalidInputError, InvalidModuleIdError, ModuleLoadError
 
 DEPLOY = '''
@@ -215,3 +215,15 @@ def test_simplified_ids_are_suggested_aliases_and_deprecated(commands, write, ca
     assert ["deprecated" in each for each in warnings(caplog)] == [True]
     registry = registered(commands, simplify_ids=True)
     assert registry.get_definition("monitoring.health.check").metadata["display"]["mcp"]["alias"] == "check"
+
+
+@pytest.mark.req("R-5.14.9-01")
+def test_what_was_scanned_can_be_presented_before_it_is_registered(commands, write):
+    write("commands/deploy.py", "TAGS = ['ops']\n" + DEPLOY)
+
+    [plain] = resolve_display(scan_conventions(commands))
+    [shown] = resolve_display(scan_conventions(commands), {"deploy.deploy": {"display": {"alias": "deploy"}}})
+
+    assert (plain.display.alias, shown.display.alias) == ("deploy.deploy", "deploy")
+    assert plain.display.description == shown.display.description == "Deploy application to target_id environment."
+    assert (shown.display.tags, shown.version) == (("ops",), "1.0.0")

@@ -298,3 +298,11 @@ def test_what_is_written_holds_the_resolved_presentation(registry, tmp_path):
     other = Registry()
     BindingLoader().load_bindings(file, other)
     assert other.get_definition(ID).metadata["display"] == definition.metadata["display"]
+
+
+def test_bindings_come_as_a_list_by_id_or_as_a_file():
+    item = {"module_id": ID, "display": {"alias": "x"}}
+
+    for bindings in ([item], {ID: item}, {"bindings": [item]}, iter([item])):
+        [resolved] = resolve_display([SCANNED], bindings)
+        assert resolved.display.alias == "x"

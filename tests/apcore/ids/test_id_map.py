@@ -1,5 +1,6 @@
 import pytest
 
+from apcore.errors import InvalidInputError, InvalidModuleIdError
 from apcore.ids import IdMap
 
 ID = "executor.validator.db_params"
@@ -29,3 +30,24 @@ def test_other_languages_and_ids_stay_automatic():
 def test_detection_can_be_switched_off():
     assert IdMap().language_of("a/b.rs") == "rust"
     assert IdMap(auto_detect=False).language_of("a/b.rs") is None
+
+
+@pytest.mark.req("R-2.2-04", "R-2.2-06")
+def test_it_is_a_section_of_the_configuration():
+    id_map = IdMap.from_dict({"auto_detect": False, "overrides": OVERRIDES, "languages": {"python": {}}})
+
+    assert id_map == IdMap(OVERRIDES, auto_detect=False)
+    assert IdMap.from_dict({}) == IdMap()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "error"),
+    [
+        ({"Not.An.Id": {}}, InvalidModuleIdError),
+        ({ID: {"cobol": {"class": "X"}}}, InvalidInputError),
+        ({ID: {"java": {"klass": "X"}}}, InvalidInputError),
+    ],
+)
+def test_an_override_of_nothing_is_refused(overrides, error):
+    with pytest.raises(error):
+        IdMap(overrides)

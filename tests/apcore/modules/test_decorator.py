@@ -6,7 +6,7 @@ from pydantic import Field
 from apcore.context import Context
 from apcore.errors import InvalidModuleIdError
 from apcore.modules import FunctionModule, define_module, module
-from apcore.modules.decorator import generated_id
+from apcore.modules.decorator import generate_module_id
 
 
 def greet(name: str) -> dict[str, str]:
@@ -53,7 +53,7 @@ def test_without_options_the_id_comes_from_the_name():
 @pytest.mark.req("R-5.11.6-03")
 @pytest.mark.parametrize(("name", "expected"), [("SendEmail", "send_email"), ("sendEmail", "send_email")])
 def test_a_name_in_another_letter_case_is_normalised(name, expected):
-    assert generated_id(in_module("myapp.Services", name)) == f"myapp.services.{expected}"
+    assert generate_module_id(in_module("myapp.Services", name)) == f"myapp.services.{expected}"
 
 
 @pytest.mark.req("R-5.11.6-03")

@@ -93,7 +93,7 @@ def test_the_framework_has_a_door_of_its_own():
         registry.register_internal("ephemeral.x", Plain)
 
 
-@pytest.mark.req("R-5.15.3-04", "R-12.7.4-01")
+@pytest.mark.req("R-5.15.3-04", "R-12.7.4-05")
 def test_a_module_that_was_unregistered_is_not_found():
     registry = Registry()
     registry.register("a.b", Plain)

@@ -1,7 +1,10 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from apcore import Executor, Registry
-from apcore.errors import ModuleNotFoundError, ReloadFailedError
+from apcore.errors import ExecutionCancelledError, ModuleNotFoundError, ReloadFailedError
 
 MODULE = """
 import builtins
@@ -199,3 +202,59 @@ def test_what_was_unregistered_is_gone_and_may_be_unregistered_again(loaded, eve
         registry.get("counter")
     with pytest.raises(ModuleNotFoundError):
         Executor(registry).call("counter", {})
+
+
+@pytest.mark.req("R-12.7.4-03")
+def test_a_call_that_runs_goes_on_to_its_end_and_the_next_one_finds_nothing():
+    started, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        description = "Waits"
+        input_schema = output_schema = {"type": "object"}
+
+        def execute(self, inputs, context):
+            started.set()
+            assert go_on.wait(10)
+            return {"done": True}
+
+    registry = Registry()
+    registry.register("a.slow", Slow)
+    executor = Executor(registry)
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(executor.call, "a.slow", {})
+        assert started.wait(10)
+        registry.unregister("a.slow")
+        with pytest.raises(ModuleNotFoundError):
+            executor.call("a.slow", {})
+        go_on.set()
+        assert running.result(10) == {"done": True}
+
+
+@pytest.mark.req("R-12.7.8-01")
+def test_finally_blocks_run_at_a_normal_end_and_when_a_call_is_cancelled(events):
+    class Careful:
+        description = "Cleans up"
+        input_schema = output_schema = {"type": "object"}
+
+        def execute(self, inputs, context):
+            try:
+                if inputs["stop"]:
+                    context.cancel_token.cancel("enough")
+                context.cancel_token.check()
+                return {}
+            finally:
+                events.append("finally")
+
+        def on_unload(self):
+            events.append("on_unload")
+
+    registry = Registry()
+    registry.register("a.careful", Careful)
+    executor = Executor(registry)
+
+    executor.call("a.careful", {"stop": False})
+    with pytest.raises(ExecutionCancelledError):
+        executor.call("a.careful", {"stop": True})
+    registry.unregister("a.careful")
+
+    assert events == ["finally", "finally", "on_unload"]
