@@ -102,6 +102,9 @@ from .execution import (
     Rewrite as Rewrite,
 )
 from .ids import (
+    IdMap as IdMap,
+)
+from .ids import (
     calculate_specificity as calculate_specificity,
 )
 from .ids import (
@@ -146,6 +149,9 @@ from .modules import (
 )
 from .modules import (
     PreviewResult as PreviewResult,
+)
+from .modules import (
+    generate_module_id as generate_module_id,
 )
 from .modules import (
     merge_annotations as merge_annotations,
