@@ -32,6 +32,10 @@ class ScanSettings:
     supported_extensions: tuple[str, ...] = (".py",)
 
     def __post_init__(self) -> None:
+        _require("extensions.follow_symlinks", self.follow_symlinks, bool)
+        _require("extensions.max_depth", self.max_depth, int)
+        for name in ("ignore_patterns", "supported_extensions"):
+            object.__setattr__(self, name, _texts(f"extensions.{name}", getattr(self, name)))
         if not 1 <= self.max_depth <= LARGEST_MAX_DEPTH:
             raise ConfigError(
                 f"extensions.max_depth is from 1 to {LARGEST_MAX_DEPTH}, not {self.max_depth}",
@@ -47,7 +51,7 @@ class ScanSettings:
         for each in fields(cls):
             value = configured(config, f"extensions.{each.name}", configured(config, each.name, None))
             if value is not None:
-                given[each.name] = tuple(value) if isinstance(value, list) else value
+                given[each.name] = value
         return cls(**given)
 
 
@@ -89,6 +93,8 @@ def configured(config: Any, key: str, default: Any) -> Any:
     if config is None:
         return default
     if not isinstance(config, Mapping):
+        if not callable(getattr(config, "get", None)):
+            raise ConfigError(f"{config!r} is no configuration: it has no get(key, default)")
         value = config.get(key, default)
         return default if value is None else value
     value = config.get("apcore", config) if isinstance(config.get("apcore"), Mapping) else config
@@ -102,24 +108,52 @@ def configured(config: Any, key: str, default: Any) -> Any:
 def _of_project(roots: list[Path], config: Any) -> DiscoverySettings:
     project = roots[0].parent if roots else Path()
     directory = configured(config, "bindings.dir", None)
-    files = configured(config, "bindings.files", ())
+    files = _texts("bindings.files", configured(config, "bindings.files", ()))
     # Files that are listed take the place of the default directory, and come on top of one that is named.
     looks_in_directory = directory is not None or not files
-    uses_conventions = configured(config, "conventions.enabled", False)
     return DiscoverySettings(
-        roots=tuple(roots) or (Path(configured(config, "extensions.root", "./extensions")),),
+        roots=tuple(roots) or (_path("extensions.root", configured(config, "extensions.root", "./extensions")),),
         scan=ScanSettings.read(config),
-        multi_class=bool(configured(config, "extensions.multi_class", False)),
+        multi_class=_switch(config, "extensions.multi_class"),
         schemas=_schemas(project, config),
-        bindings_dir=Path(directory or project / "bindings") if looks_in_directory else None,
+        bindings_dir=_path("bindings.dir", directory or project / "bindings") if looks_in_directory else None,
         binding_files=tuple(Path(each) for each in files),
-        binding_pattern=configured(config, "bindings.pattern", BINDING_PATTERN),
+        binding_pattern=_require("bindings.pattern", configured(config, "bindings.pattern", BINDING_PATTERN), str),
         has_named_bindings=directory is not None,
-        commands=Path(configured(config, "conventions.dir", project / "commands")) if uses_conventions else None,
+        commands=_commands(project, config),
     )
+
+
+def _commands(project: Path, config: Any) -> Path | None:
+    if not _switch(config, "conventions.enabled"):
+        return None
+    return _path("conventions.dir", configured(config, "conventions.dir", project / "commands"))
 
 
 def _schemas(project: Path, config: Any) -> SchemaLoader:
     named = configured(config, "schema.root", configured(config, "schema.paths.yaml_schemas", project / "schemas"))
-    depth = configured(config, "schema.max_ref_depth", MAX_REF_DEPTH)
-    return SchemaLoader(named, depth, strategy=configured(config, "schema.strategy", "yaml_first"))
+    depth = _require("schema.max_ref_depth", configured(config, "schema.max_ref_depth", MAX_REF_DEPTH), int)
+    return SchemaLoader(
+        _path("schema.root", named), depth, strategy=configured(config, "schema.strategy", "yaml_first")
+    )
+
+
+def _switch(config: Any, key: str) -> bool:
+    """On or off; a text such as "no" would count as on, and is refused."""
+    return bool(_require(key, configured(config, key, False), bool))
+
+
+def _path(key: str, value: Any) -> Path:
+    return Path(_require(key, value, str | os.PathLike))
+
+
+def _texts(key: str, values: Any) -> tuple[str, ...]:
+    for each in _require(key, values, list | tuple):
+        _require(key, each, str | os.PathLike)
+    return tuple(values)
+
+
+def _require(key: str, value: Any, kind: Any) -> Any:
+    if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+        return value
+    raise ConfigError(f"{key} has the wrong type {type(value).__name__}", details={"field": key})
