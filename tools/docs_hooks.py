@@ -1,5 +1,6 @@
 """Fills the tables of the manual that would otherwise repeat the code: `<!-- generated: errors -->` and the like.
 
+What stands between such a mark and `<!-- end -->` tells readers of the bare file where to look instead.
 MkDocs calls `on_page_markdown` for every page (the hooks entry of mkdocs.yml).
 """
 
@@ -21,7 +22,7 @@ from django_apcore import exceptions as _exceptions  # noqa: F401 - its errors b
 from tests.requirements_report import collect_claims, compare, load_requirements
 
 ROOT = Path(__file__).resolve().parent.parent
-_MARK = re.compile(r"<!-- generated: ([a-z-]+) -->")
+_MARK = re.compile(r"<!-- generated: ([a-z-]+) -->.*?<!-- end -->", re.DOTALL)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

@@ -65,7 +65,7 @@ def test_requirements_are_summed_up() -> None:
 
 
 def test_marks_are_replaced_and_other_text_is_not() -> None:
-    page = on_page_markdown("before\n\n<!-- generated: settings -->\n\nafter")
+    page = on_page_markdown("before\n\n<!-- generated: settings -->\nSee the code.\n<!-- end -->\n\nafter")
 
     assert page.startswith("before\n\n| key | default | meaning |\n| --- | --- | --- |\n")
     assert page.endswith("\n\nafter")
