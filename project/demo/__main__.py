@@ -8,6 +8,7 @@ from functools import partial
 from types import FrameType
 
 from rich.console import Console
+from rich.text import Text
 
 from project.demo.chapters import Access, Erasure, Outside, Playlists, Reports, Repricing
 from project.demo.evidence import Evidence
@@ -61,8 +62,8 @@ def tell(world: World, workspace: Workspace) -> None:
     for chapter in (Access(), Erasure(), Repricing(), Outside(), Playlists(), Reports()):
         for step in chapter.steps():
             world.story.tell(step.__name__, step.__doc__ or step.__name__, partial(step, world))
-    world.story.tell("audit", "The audit trail proves that nothing was edited", partial(verify_audit, world, workspace))
     world.story.tell("leave_pending", "A last request is left for you", partial(leave_one_pending, world))
+    world.story.tell("audit", "The audit trail proves that nothing was edited", partial(verify_audit, world, workspace))
 
 
 def verify_audit(world: World, workspace: Workspace) -> None:
@@ -97,6 +98,10 @@ def serve(story: Story, world: World) -> None:
     if left:
         story.say("A request waits for you to read, and to approve or reject:")
         story.console.print(f"  {left}", style="bold cyan", soft_wrap=True)
+    if token := world.accounts.get("agent", {}).get("token"):
+        story.say("What the agent may call:")
+        command = f"curl -H 'Authorization: Token {token}' {world.base_url}/api/apcore/modules/"
+        story.console.print(Text(f"  {command}", style="cyan"), soft_wrap=True)
     story.say("Ctrl-C ends the web server and the worker.")
     try:
         while True:
