@@ -18,9 +18,10 @@ from apcore.errors import ApprovalPendingError, PipelineStepError, propagate_err
 from apcore.execution import AsyncRunner, SyncRunner, drive
 from apcore.execution.deadlines import Deadlines
 from apcore.pipeline import Body, Invocation
+from apcore.redaction import SensitiveValues
 from django_apcore.effects import governed
 from django_apcore.exceptions import ApprovalConflict
-from django_apcore.services import consume, fail, record_outcome, supersede
+from django_apcore.services import consume, fail, record_outcome, secrets_of, supersede
 
 _ATTEMPTS = 3
 """How often a transaction that another one got in the way of is run (PostgreSQL error 40001, 40P01)."""
@@ -56,7 +57,7 @@ class DjangoSyncRunner(SyncRunner):
         """Run ``body`` under capture and roll it back."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                with governed(commit=False) as run:
+                with governed(commit=False, secrets=_secrets(invocation)) as run:
                     await body(self)
                 return run.record
             except OperationalError as error:
@@ -80,7 +81,7 @@ class DjangoSyncRunner(SyncRunner):
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 if invocation.definition.effect == "transactional":
-                    await self._commit_measured(body, grant, stored_id)
+                    await self._commit_measured(invocation, body, grant, stored_id)
                 else:
                     await self._commit_unmeasured(body, stored_id)
                 return
@@ -89,8 +90,10 @@ class DjangoSyncRunner(SyncRunner):
                 if attempt == _ATTEMPTS or not _may_be_retried(original):
                     raise
 
-    async def _commit_measured(self, body: Body, grant: ApprovalResult, stored_id: str | None) -> None:
-        expected = grant.effect_digest
+    async def _commit_measured(
+        self, invocation: Invocation, body: Body, grant: ApprovalResult, stored_id: str | None
+    ) -> None:
+        expected, secrets = grant.effect_digest, _secrets(invocation)
         output: Any = None
 
         def first() -> None:
@@ -103,7 +106,7 @@ class DjangoSyncRunner(SyncRunner):
             if stored_id is not None:
                 record_outcome(stored_id, record, output)
 
-        with governed(commit=True, first=first, last=last, approval_id=stored_id):
+        with governed(commit=True, first=first, last=last, approval_id=stored_id, secrets=secrets):
             output = await body(self)
 
     async def _commit_unmeasured(self, body: Body, stored_id: str | None) -> None:
@@ -141,6 +144,10 @@ def _drive_execute(runner: DjangoSyncRunner, invocation: Invocation, body: Body)
 
 def _drive_measure(runner: DjangoSyncRunner, invocation: Invocation, body: Body) -> EffectRecord | None:
     return drive(runner.measure(invocation, body))
+
+
+def _secrets(invocation: Invocation) -> SensitiveValues:
+    return secrets_of(invocation.inputs, invocation.definition.input_schema)
 
 
 def _stored_id(grant: ApprovalResult) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from apcore.effects.digest import change_digest, effect_digest
 from apcore.modules.change import Change
+from apcore.redaction import NO_SECRETS, SensitiveValues
 
 Provenance = Literal["measured", "planned", "declared", "none"]
 """How an effect is known: by the module's own execution rolled back, by its plan, by its word, or not at all."""
@@ -45,12 +46,14 @@ class EffectRecord:
         gaps: Iterable[str] = (),
         unwatched: Iterable[str] = (),
         listed: int = 10_000,
+        secrets: SensitiveValues = NO_SECRETS,
     ) -> EffectRecord:
-        """Consume ``changes`` once; keep the first ``listed`` of them, count and digest all."""
+        """Consume ``changes`` once; keep the first ``listed`` of them, count and digest all, without ``secrets``."""
         kept: list[Change] = []
         counts: Counter[str] = Counter()
         digests: list[bytes] = []
-        for change in changes:
+        for found in changes:
+            change = _without(secrets, found)
             digests.append(change_digest(change))
             counts[f"{change_kind(change)}:{change.action}"] += 1
             if len(kept) < listed:
@@ -105,6 +108,18 @@ def change_kind(change: Change) -> str:
     """What sort of thing changes: the model label where known, else the part of the target before its first colon."""
     kind = change.extras.get("x-kind")
     return kind if isinstance(kind, str) else change.target.partition(":")[0]
+
+
+def _without(secrets: SensitiveValues, change: Change) -> Change:
+    """The change as it may be shown: its words and snapshots without secrets, what it does and to what untouched.
+
+    Otherwise a caller could hide from the approver that something is deleted, by calling it a secret.
+    """
+    if not secrets:
+        return change
+    extras = {name: secrets.hide(each) if name == "x-label" else each for name, each in change.extras.items()}
+    before, after = secrets.hide(change.before), secrets.hide(change.after)
+    return Change(change.action, change.target, secrets.hide(change.summary), before, after, **extras)
 
 
 NO_EFFECT = EffectRecord.build("none")

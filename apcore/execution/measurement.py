@@ -15,6 +15,7 @@ from apcore.modules.change import Change, PreviewResult
 from apcore.modules.definition import ModuleDefinition
 from apcore.modules.plan import Plan
 from apcore.pipeline import Invocation, Runner
+from apcore.redaction import SensitiveValues
 
 
 class EffectMeter:
@@ -29,7 +30,7 @@ class EffectMeter:
             case "transactional":
                 return await self._rehearse(runner, invocation)
             case "planned":
-                return planned_effect(await self.plan(runner, invocation))
+                return planned_effect(await self.plan(runner, invocation), invocation.secrets)
             case "declared":
                 return await self._declared(runner, invocation)
             case _:
@@ -61,7 +62,7 @@ class EffectMeter:
             return NO_EFFECT
         if not isinstance(preview, PreviewResult):
             raise _wrong_type(definition, "preview() must return a PreviewResult or None", preview)
-        return _record("declared", preview.changes)
+        return _record("declared", preview.changes, invocation.secrets)
 
     async def _run(self, runner: Runner, invocation: Invocation, function: Any, context: Context) -> Any:
         """Every run gets inputs of its own: what one does to them must not be what is approved, or runs next."""
@@ -73,13 +74,13 @@ def _wrong_type(definition: ModuleDefinition, expected: str, value: Any) -> Modu
     return ModuleExecuteError(f"{definition.module_id}: {expected}, not {type(value).__name__}")
 
 
-def planned_effect(plan: Plan) -> EffectRecord:
-    """The effect record of a plan."""
-    return _record("planned", plan.changes)
+def planned_effect(plan: Plan, secrets: SensitiveValues) -> EffectRecord:
+    """The effect record of a plan, without the secrets of the call that it was made for."""
+    return _record("planned", plan.changes, secrets)
 
 
-def _record(provenance: Provenance, changes: Iterable[Change]) -> EffectRecord:
+def _record(provenance: Provenance, changes: Iterable[Change], secrets: SensitiveValues) -> EffectRecord:
     try:
-        return EffectRecord.build(provenance, changes)
+        return EffectRecord.build(provenance, changes, secrets=secrets)
     except (TypeError, ValueError, RecursionError) as error:
         raise ModuleExecuteError("before and after of a Change are JSON values; one of them holds another") from error

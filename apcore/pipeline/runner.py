@@ -10,6 +10,7 @@ from apcore.approval import ApprovalRequest, ApprovalResult
 from apcore.context import Context
 from apcore.effects import EffectRecord
 from apcore.modules.definition import ModuleDefinition
+from apcore.redaction import SensitiveValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,11 @@ class Invocation:
     original_inputs: Mapping[str, Any] | None = field(repr=False)
     context: Context
     grant: ApprovalResult | None = None
+
+    @property
+    def secrets(self) -> SensitiveValues:
+        """What its inputs hold and nobody may be shown, wherever the module puts it."""
+        return SensitiveValues(self.inputs, self.definition.input_schema)
 
     def approval_request(self, effect: EffectRecord | None) -> ApprovalRequest:
         """The question that a handler is asked about this invocation (§7.3.1)."""

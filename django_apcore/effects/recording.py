@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from apcore.effects import EffectRecord
 from apcore.modules import Change
+from apcore.redaction import SensitiveValues
 from django_apcore.conf import get_settings
 from django_apcore.effects.active import HeldMessage, Run, current_run
 from django_apcore.effects.background import sends_task
@@ -44,14 +45,21 @@ def field_name(dotted: str) -> FieldName:
 class Recording:
     """Records what one block does through this thread's connections, which must be inside transactions.
 
-    `volatile` are fields that differ at every run, and `gaps` what is known from the start to be missing.
+    `volatile` are fields that differ at every run, `gaps` what is known from the start to be missing, and
+    `secrets` what no change may show.
     """
 
     def __init__(
-        self, enrolled: Sequence[BaseDatabaseWrapper], *, volatile: Collection[FieldName], gaps: Collection[str]
+        self,
+        enrolled: Sequence[BaseDatabaseWrapper],
+        *,
+        volatile: Collection[FieldName],
+        gaps: Collection[str],
+        secrets: SensitiveValues,
     ) -> None:
         self._volatile = frozenset(volatile)
         self._gaps = list(gaps)
+        self._secrets = secrets
         self._gate = Gate()
         self._run = Run()
         self._captures = [Capture(connection, self._gate) for connection in enrolled]
@@ -99,7 +107,12 @@ class Recording:
         ledgers = [capture.ledger for capture in self._captures]
         changes = changes_of(ledgers, self._run.held, drafter, labels)
         return EffectRecord.build(
-            "measured", chain(changes, callbacks), gaps=self._all_gaps(), unwatched=UNWATCHED, listed=listed
+            "measured",
+            chain(changes, callbacks),
+            gaps=self._all_gaps(),
+            unwatched=UNWATCHED,
+            listed=listed,
+            secrets=self._secrets,
         )
 
     def _all_gaps(self) -> Iterator[str]:

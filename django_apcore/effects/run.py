@@ -8,6 +8,7 @@ from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from apcore.effects import EffectRecord
+from apcore.redaction import NO_SECRETS, SensitiveValues
 from django_apcore.conf import get_settings
 from django_apcore.effects.active import is_governed
 from django_apcore.effects.outbox import write_outbox
@@ -44,6 +45,7 @@ def governed(
     volatile: Collection[tuple[str, str]] = (),
     lock_timeout_ms: int | None = None,
     approval_id: UUID | str | None = None,
+    secrets: SensitiveValues = NO_SECRETS,
 ) -> Iterator[Governed]:
     """Run the block in one transaction per database, record what it does, then commit it or roll it back.
 
@@ -51,8 +53,8 @@ def governed(
     not count. An error from `last` rolls everything back. Inside a caller's transaction, savepoints take its place.
     `aliases` are the databases to take part, by default all; the others may only be read. `volatile` names fields, as
     `("app.Model", "field")`, that differ at every run, besides those of the settings. `listed` and `lock_timeout_ms`
-    (milliseconds) have their defaults in the settings too. Mail and tasks of a committed block go to the outbox, with
-    `approval_id` as their reason.
+    (milliseconds) have their defaults in the settings too. No change shows any of the `secrets`. Mail and tasks of a
+    committed block go to the outbox, with `approval_id` as their reason.
 
     Raises TransactionEndedError if the block ended or broke its transaction, IntegrityError for constraints that were
     deferred, and RuntimeError inside another governed block. A block that tries something which cannot be followed
@@ -69,7 +71,7 @@ def governed(
         if first is not None:
             first()
         differing = {*volatile, *map(field_name, settings.volatile_fields)}
-        recording = Recording(enrolled, volatile=differing, gaps=gaps)
+        recording = Recording(enrolled, volatile=differing, gaps=gaps, secrets=secrets)
         with recording.active():
             yield result
             result.record = recording.record(settings.effect_listed if listed is None else listed)

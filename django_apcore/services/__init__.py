@@ -1,5 +1,6 @@
 """What can be done, one verb per file: permission, row lock, status check, audit entry and signal together."""
 
+from django_apcore.services._calls import secrets_of
 from django_apcore.services._requests import find as find_request
 from django_apcore.services._requests import policy_for
 from django_apcore.services._tasks import find_task
@@ -61,6 +62,7 @@ __all__ = [
     "run_task",
     "save_policy",
     "save_rule",
+    "secrets_of",
     "submit",
     "supersede",
     "toggle",

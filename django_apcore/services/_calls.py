@@ -10,9 +10,11 @@ from django.core.exceptions import ValidationError
 
 from apcore.context import Context, Identity
 from apcore.execution import Executor
-from apcore.redaction import DEFAULT_SENSITIVE_KEYS, redact
+from apcore.redaction import DEFAULT_SENSITIVE_KEYS, NO_SECRETS, SensitiveValues, redact
 from django_apcore.conf import get_settings
 from django_apcore.context import user_pk_of
+from django_apcore.exceptions import UndecryptableError
+from django_apcore.models import ApprovalRequest, AsyncTask
 from django_apcore.secrets import decrypt, encrypt
 
 
@@ -67,6 +69,21 @@ def stored_context(context: Context) -> dict[str, Any]:
 def redacted(value: Any, schema: Mapping[str, Any] | None = None) -> Any:
     """A copy that people may see: marked and well-known sensitive values replaced (§10.6)."""
     return redact(value, schema, keys=sensitive_keys())
+
+
+def secrets_of(inputs: Mapping[str, Any], schema: Mapping[str, Any] | None) -> SensitiveValues:
+    """What the inputs of a call hold that nobody may see, to be hidden wherever the module passes it on."""
+    return SensitiveValues(dict(inputs), schema, sensitive_keys())
+
+
+def secrets_of_stored(call: ApprovalRequest | AsyncTask) -> SensitiveValues:
+    """The same for a stored call. Where its inputs cannot be read any more, no module has seen them either."""
+    registry = executor().registry
+    schema = registry.get_definition(call.module_id).input_schema if registry.has(call.module_id) else None
+    try:
+        return secrets_of(StoredInputs.from_encrypted(call.inputs_encrypted).effective, schema)
+    except UndecryptableError:
+        return NO_SECRETS
 
 
 def sensitive_keys() -> Collection[str]:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from apcore.effects import EffectRecord
 from django_apcore.models import ApprovalRequest
 from django_apcore.secrets import encrypt
-from django_apcore.services._calls import executor, redacted
+from django_apcore.services._calls import executor, redacted, secrets_of_stored
 from django_apcore.services._database import announce
 from django_apcore.services._requests import conflict, event, find, is_under, lock, policy_for, save
 from django_apcore.services._store import bounded
@@ -55,7 +55,7 @@ def record_outcome(request_id: UUID | str, record: EffectRecord | None, result: 
     schema = executor().registry.get_definition(request.module_id).output_schema
     request.committed_digest = record.digest if record is not None else request.effect_digest
     request.result_encrypted = encrypt(result)
-    request.result_redacted = redacted(result, schema)
+    request.result_redacted = secrets_of_stored(request).hide(redacted(result, schema))
     request.finished_at = timezone.now()
     save(request, "committed_digest", "result_encrypted", "result_redacted", "finished_at")
     append_all([_consumed(request, record)])

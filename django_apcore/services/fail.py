@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from apcore.errors import ModuleError
 from django_apcore.models import ApprovalRequest
-from django_apcore.services._calls import redacted
+from django_apcore.services._calls import redacted, secrets_of_stored
 from django_apcore.services._database import announce, atomic
 from django_apcore.services._requests import event, lock, save
 from django_apcore.services.audit import append_all
@@ -22,7 +22,7 @@ def fail(request_id: UUID | str, error: ModuleError) -> ApprovalRequest:
         request = lock(request_id)
         if request.status == ApprovalRequest.Status.APPROVED:
             request.status = ApprovalRequest.Status.FAILED
-            request.failure = redacted(error.to_dict())
+            request.failure = secrets_of_stored(request).hide(redacted(error.to_dict()))
             request.finished_at = timezone.now()
             save(request, "failure", "finished_at")
             append_all([event("approval.failed", request, None, code=error.code)])

@@ -9,7 +9,7 @@ from apcore.context import Context
 from apcore.errors import ErrorCodes, ExecutionCancelledError, InternalError, ModuleError
 from django_apcore.models import AsyncTask
 from django_apcore.secrets import encrypt
-from django_apcore.services._calls import StoredInputs, executor, redacted
+from django_apcore.services._calls import StoredInputs, executor, redacted, secrets_of_stored
 from django_apcore.services._database import alias, atomic
 from django_apcore.services._tasks import find_task, finish, lock_task
 from django_apcore.services._watch import ProgressWriter, TaskCancelToken
@@ -41,7 +41,7 @@ def run_task(task_id: UUID | str, *, celery_id: str = "") -> AsyncTask:
         task = lock_task(task_id)
         if task.status == Status.RUNNING:
             schema = executor().registry.get_definition(task.module_id).output_schema
-            shown = redacted(result, schema)
+            shown = secrets_of_stored(task).hide(redacted(result, schema))
             finish(task, Status.COMPLETED, None, result_encrypted=encrypt(result), result_redacted=shown)
     return task
 
@@ -88,7 +88,7 @@ def _end(task_id: UUID | str, status: AsyncTask.Status, error: ModuleError) -> A
     with atomic():
         task = lock_task(task_id)
         if task.status == Status.RUNNING:
-            finish(task, status, None, error=redacted(error.to_dict()))
+            finish(task, status, None, error=secrets_of_stored(task).hide(redacted(error.to_dict())))
     if error.code == ErrorCodes.GENERAL_INTERNAL_ERROR:
         logger.error("Task %s: %s", task.pk, error.message)
     return task

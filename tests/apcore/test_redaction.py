@@ -3,7 +3,15 @@ import copy
 import pytest
 from hypothesis import given
 
-from apcore.redaction import DEFAULT_SENSITIVE_KEYS, REDACTED_VALUE, is_sensitive_key, redact, redact_sensitive
+from apcore.redaction import (
+    DEFAULT_SENSITIVE_KEYS,
+    NO_SECRETS,
+    REDACTED_VALUE,
+    SensitiveValues,
+    is_sensitive_key,
+    redact,
+    redact_sensitive,
+)
 from tests.apcore.strategies import json_values
 
 SCHEMA = {
@@ -113,3 +121,46 @@ def test_no_secret_key_keeps_a_value(value):
                 check(each)
 
     check(redact(dict.fromkeys(sorted(DEFAULT_SENSITIVE_KEYS)[:3], value) | {"plain": value}))
+
+
+class TestSensitiveValues:
+    INPUTS = {"pin": 123456, "user": {"phrase": "open sesame", "name": "ali"}, "api_token": ["tok-1", "tok-2"]}
+
+    @pytest.fixture
+    def secrets(self) -> SensitiveValues:
+        return SensitiveValues(self.INPUTS, SCHEMA)
+
+    @pytest.mark.parametrize(
+        ("value", "shown"),
+        [
+            ("the phrase is open sesame!", "the phrase is ***REDACTED***!"),
+            ({"a": ["open sesame", {"b": 123456}]}, {"a": [REDACTED_VALUE, {"b": REDACTED_VALUE}]}),
+            ("call 123456 with tok-2", "call ***REDACTED*** with ***REDACTED***"),
+            ("Update user: phrase nothing → open ses…", "Update user: phrase nothing → ***REDACTED***…"),
+            (
+                {"name": "ali", "n": 12345, "on": True, "none": None},
+                {"name": "ali", "n": 12345, "on": True, "none": None},
+            ),
+        ],
+    )
+    def test_they_are_hidden_wherever_they_turn_up(self, secrets, value, shown):
+        assert secrets.hide(value) == shown
+
+    def test_also_where_they_were_put_on_one_line_or_into_json(self):
+        secrets = SensitiveValues({"password": 'two\nlines "quoted"'})
+        assert secrets.hide('is two lines "quoted"') == "is ***REDACTED***"
+        assert secrets.hide('{"p":"two\\nlines \\"quoted\\""}') == '{"p":"***REDACTED***"}'
+
+    def test_what_is_short_hides_nothing(self):
+        secrets = SensitiveValues({"password": "a", "token": 7, "secret": True, "pwd": None})
+        assert not secrets
+        assert secrets.hide(["a", 7, True, None]) == ["a", 7, True, None]
+
+    def test_without_any_the_value_is_the_same_object(self):
+        value = {"a": [1]}
+        assert NO_SECRETS.hide(value) is value
+        assert SensitiveValues({"name": "ali baba"}, SCHEMA).hide(value) is value
+
+    @given(json_values)
+    def test_everything_below_a_sensitive_key_is_known(self, value):
+        assert SensitiveValues({"password": {"inside": [value, "needle"]}}).hide("a needle") == "a ***REDACTED***"

@@ -1,12 +1,14 @@
 """Modules, people and calls for the tests of governance."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from django.contrib.auth.models import Group, Permission, User
+from django.core.mail import send_mail
+from pydantic import Field
 
 from apcore import Change, Context, Identity, ModuleAnnotations, Plan, PlannedModule, module
-from apcore.errors import ApprovalPendingError
+from apcore.errors import ApprovalPendingError, ModuleError
 from django_apcore.context import identity_for
 from django_apcore.models import ApprovalRequest
 from django_apcore.runtime import Runtime
@@ -64,13 +66,29 @@ def irreversible(amount: int) -> bool:
     return True
 
 
+@module(id="test.vault.lock", annotations=GATED, effect="transactional")
+def lock_vault(pin: Annotated[str, Field(json_schema_extra={"x-sensitive": True})]) -> dict[str, Any]:
+    """Carry a secret input to every place that no schema marks: rows, mail, output, words of an error."""
+    if Group.objects.filter(name="jammed").exists():
+        raise ModuleError(f"{pin} does not turn", details={"tried": pin})
+    Group.objects.create(name=f"vault {pin}")
+    send_mail(f"Vault {pin}", f"It is {pin}.", None, ["owner@example.com"])
+    return {"echo": pin, "words": f"locked with {pin}"}
+
+
 @module(id="test.plain.echo")
 def echo(text: str) -> str:
     """Say it again."""
     return text
 
 
-FUNCTIONS = (create_group, delete_groups, fail_if_told, charge, irreversible, echo)
+@module(id="test.plain.repeat")
+def repeat(data: dict[str, Any]) -> dict[str, str]:
+    """Say more than was meant to be said."""
+    return {"said": f"{data['text']}, {data['secrets']['password']}"}
+
+
+FUNCTIONS = (create_group, delete_groups, fail_if_told, charge, irreversible, lock_vault, echo, repeat)
 MODULES = {"test.groups.plan": PlanGroup, **{each.id: each for each in FUNCTIONS}}
 
 

@@ -30,8 +30,9 @@ class Execute:
         function, argument = definition.execute, state.inputs
         expected = state.grant.effect_digest if state.grant is not None else None
         if expected is not None and definition.effect == "planned" and definition.apply is not None:
-            argument = await self._meter.plan(state.runner, state.invocation())
-            _require(planned_effect(argument), expected)
+            invocation = state.invocation()
+            argument = await self._meter.plan(state.runner, invocation)
+            _require(planned_effect(argument, invocation.secrets), expected)
             function = definition.apply
         elif expected is not None and definition.effect == "declared":
             _require(await self._meter.measure(state.runner, state.invocation()), expected)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from apcore.effects import NO_EFFECT, EffectRecord
 from apcore.modules.change import Change
+from apcore.redaction import SensitiveValues
 from tests.apcore.strategies import changes
 
 
@@ -48,3 +49,24 @@ def test_a_limited_form_still_tells_the_total() -> None:
     assert len(data["changes"]) == 2
     assert data["total"] == 5
     assert data["digest"] == record.digest
+
+
+def test_no_change_shows_a_secret_and_the_digest_does_not_give_it_away() -> None:
+    def record(pin: str) -> EffectRecord:
+        labels = {"x-kind": "shop.Card", "x-label": f"card {pin}"}
+        change = Change("insert", "shop.Card:1", f"Add {pin}", after={"pin": pin}, **labels)
+        return EffectRecord.build("measured", [change], secrets=SensitiveValues({"pin": pin}, keys=["pin"]))
+
+    [change] = record("4711-0815").changes
+    assert (change.summary, change.after) == ("Add ***REDACTED***", {"pin": "***REDACTED***"})
+    assert change.extras == {"x-kind": "shop.Card", "x-label": "card ***REDACTED***"}
+    assert record("4711-0815").digest == record("0000-0000").digest
+
+
+def test_a_caller_cannot_hide_what_happens_by_calling_it_a_secret() -> None:
+    secrets = SensitiveValues({"password": "delete", "token": "shop.Card"})
+    change = Change("delete", "shop.Card:1", "Delete card", before={"n": 1}, **{"x-kind": "shop.Card"})
+    record = EffectRecord.build("measured", [change], secrets=secrets)
+    assert record.destructive
+    assert record.counts == {"shop.Card:delete": 1}
+    assert (record.changes[0].action, record.changes[0].target) == ("delete", "shop.Card:1")

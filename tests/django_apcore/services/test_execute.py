@@ -5,7 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import Group, User
+from django.core.serializers import serialize
 from django.utils import timezone
 
 from apcore.acl import ACL
@@ -227,3 +229,30 @@ def test_waiting_requests_are_sent_to_the_workers(
     assert sent == {str(requests[0].pk), str(requests[3].pk)}
     assert str(pending.pk) not in sent
     assert services.dispatch_approved(older_than=timedelta(minutes=1)) == 1
+
+
+@pytest.mark.req("R-10.6-02")
+@pytest.mark.parametrize("jammed", [False, True], ids=["executed", "failed"])
+def test_a_secret_that_the_module_passes_on_is_kept_nowhere_in_clear(
+    runtime: Runtime, requester: User, approver: User, queue: Any, jammed: bool
+) -> None:
+    request = ask(runtime, requester, "test.vault.lock", pin="c4n4ry-pin")
+    approve(request, approver)
+    if jammed:
+        Group.objects.create(name="jammed")
+    request = services.execute_approved(request.pk)
+    assert request.status == (Status.FAILED if jammed else Status.CONSUMED)
+    assert Group.objects.filter(name="vault c4n4ry-pin").exists() is not jammed
+
+    models = apps.get_app_config("django_apcore").get_models()
+    kept = {model.__name__: serialize("json", model._default_manager.all()) for model in models}
+    assert "***REDACTED***" in kept["EffectChange"]
+    assert [name for name, rows in kept.items() if "c4n4ry" in rows] == []
+
+
+def test_a_task_shows_no_secret_of_its_inputs(runtime: Runtime, requester: User) -> None:
+    inputs = {"text": "hello", "secrets": {"password": "c4n4ry-word"}}
+    task = services.submit("test.plain.repeat", {"data": inputs}, stage.context_for(requester))
+    task = services.run_task(task.pk)
+    assert decrypt(task.result_encrypted) == {"said": "hello, c4n4ry-word"}
+    assert task.result_redacted == {"said": "hello, ***REDACTED***"}
