@@ -17,6 +17,8 @@ class DjangoApcoreConfig(AppConfig):
 
     registry: Any = None
     """The registry of this process; see `django_apcore.runtime`."""
+    notices: tuple[str, ...] = ()
+    """What was warned about while the registry was filled; see `django_apcore.runtime`."""
     runtime: Any = None
     """The runtime of this process; see `django_apcore.runtime`."""
 

@@ -20,6 +20,16 @@ class ApcoreSettings:
 
     auto_register_modules: bool = True
     """Register the modules of all installed apps when the process first needs them (§9.13.3)."""
+    bindings_dir: str = "bindings"
+    """The directory of an app that holds its binding files (§5.12.6)."""
+    bindings_pattern: str = "*.binding.yaml"
+    """Which files of that directory are binding files."""
+    binding_files: tuple[str, ...] = ()
+    """Paths of further binding files, those of the project. Where they present a module, they win over the apps."""
+    convention_apps: tuple[str, ...] = ()
+    """Labels of the apps whose plain functions in `commands/` are modules (§5.14). Empty: none."""
+    conventions_dir: str = "commands"
+    """The directory of such an app that holds these functions."""
     url_prefix: str = "/api/apcore"
     """Where the REST endpoints are mounted; used to build links outside of a request."""
     approval_handler: str | None = "django_apcore.stores.DatabaseApprovalHandler"

@@ -14,7 +14,7 @@ from apcore.execution import Executor
 from apcore.registry import Registry
 from apcore.toggles import Toggles
 from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imported
-from django_apcore.discovery import register_modules
+from django_apcore.discovery import noticed, register_modules
 from django_apcore.runner import DjangoAsyncRunner, DjangoSyncRunner
 from django_apcore.stores import DatabaseACL, DatabaseToggles
 
@@ -71,6 +71,7 @@ def reset() -> None:
     with _building:
         config.runtime = None
         config.registry = None
+        config.notices = ()
 
 
 def replace(runtime: Runtime | None) -> Runtime | None:
@@ -112,9 +113,22 @@ def get_registry() -> Registry:
         if config.registry is None:
             registry = Registry()
             if get_settings().auto_register_modules:
-                register_modules(registry)
+                with noticed() as texts:
+                    register_modules(registry)
+                config.notices = tuple(texts)
             config.registry = registry
         found: Registry = config.registry
+    return found
+
+
+def is_registered() -> bool:
+    """Whether the modules of the installed apps were admitted in this process."""
+    return _config().registry is not None and get_settings().auto_register_modules
+
+
+def notices() -> tuple[str, ...]:
+    """What was warned about while the modules were found and admitted."""
+    found: tuple[str, ...] = _config().notices
     return found
 
 

@@ -2,13 +2,22 @@
 
 import inspect
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from apcore.discovery import FoundModule, function_modules, load_metadata, module_classes, module_instances
+from apcore.discovery import (
+    EntryPoint,
+    FoundModule,
+    function_modules,
+    load_metadata,
+    module_classes,
+    module_instances,
+)
+from apcore.errors import NoModuleClassError
 from apcore.ids import snake_case, validate_canonical_id
-from apcore.modules import NO_COMPANION, FunctionModule, own_id
+from apcore.modules import NO_COMPANION, Companion, FunctionModule, own_id
 
 
 def modules_of(python: ModuleType, path: tuple[str, ...], *, is_directory: bool) -> Iterator[FoundModule]:
@@ -16,24 +25,47 @@ def modules_of(python: ModuleType, path: tuple[str, ...], *, is_directory: bool)
 
     A module says its ID (`id`, or the attribute `module_id`), or the place gives it: `path` and the name of the
     function or variable. A class has the ID of its file, if it is the only one there (`path`, §2.1); otherwise, and in
-    a file that stands for a directory, the name of the class is added (§2.1.1). Raises InvalidModuleIdError, and
-    ModuleLoadError for a metadata file (`{file}_meta.yaml`) that is wrong.
+    a file that stands for a directory, the name of the class is added (§2.1.1). With an entry point in the metadata
+    file (`{file}_meta.yaml`) only that one counts. Raises InvalidModuleIdError, NoModuleClassError, and
+    ModuleLoadError for a metadata file that is wrong.
     """
-    classes = {each.__name__: each for each in module_classes(python)}
-    candidates: dict[str, Any] = {**classes, **module_instances(python), **function_modules(python)}
-    is_alone = not is_directory and len(candidates) == 1
-    file = str(python.__file__)
-    companion = NO_COMPANION if Path(file).stem == "__init__" else load_metadata(file)
-    for name, value in sorted(candidates.items(), key=lambda each: _position(each[1], python)):
+    file = python.__file__ or ""
+    companion = _companion_of(file)
+    if companion.entry_point is not None:
+        candidates = _entry(EntryPoint.parse(companion.entry_point), python)
+    else:
+        candidates = _candidates(python)
+    is_alone = len(candidates) == 1 and not (is_directory and companion.entry_point is None)
+    for name, value in candidates.items():
         has_file_id = is_alone and inspect.isclass(value)
         module_id = _own_id(value) or ".".join(path if has_file_id else (*path, snake_case(name)))
         validate_canonical_id(module_id)
         yield FoundModule(module_id, value, file, companion)
 
 
-def _position(value: Any, python: ModuleType) -> int:
-    """As the file has them."""
-    return next(index for index, each in enumerate(vars(python).values()) if each is value)
+def _companion_of(file: str) -> Companion:
+    """What is said beside the file; a directory has nobody who speaks for all that is in it."""
+    return NO_COMPANION if Path(file).stem in ("", "__init__") else load_metadata(file)
+
+
+def _candidates(python: ModuleType) -> dict[str, Any]:
+    """What in a file is a module, as the file has it."""
+    classes = {each.__name__: each for each in module_classes(python)}
+    found: dict[str, Any] = {**classes, **module_instances(python), **function_modules(python)}
+    positions = {id(value): index for index, value in enumerate(vars(python).values())}
+    return dict(sorted(found.items(), key=lambda each: positions[id(each[1])]))
+
+
+def _entry(entry: EntryPoint, python: ModuleType) -> dict[str, Any]:
+    """The class that the metadata file names, in this file or in one beside it (§5.2)."""
+    home = import_module(f"{python.__name__.rpartition('.')[0]}.{entry.file}")
+    module = getattr(home, entry.class_name, None)
+    if not isinstance(module, type | FunctionModule):
+        raise NoModuleClassError(
+            f"'{home.__file__}' has no class '{entry.class_name}', which is the entry point of '{python.__file__}'",
+            details={"file": str(home.__file__), "class": entry.class_name},
+        )
+    return {entry.class_name: module}
 
 
 def _own_id(value: Any) -> str | None:

@@ -6,10 +6,20 @@ from pathlib import Path
 
 import pytest
 from django.apps import AppConfig
+from django.test import override_settings
 
-from apcore.errors import InvalidModuleIdError, ModuleError
+from apcore.errors import (
+    BindingModuleNotFoundError,
+    CircularDependencyError,
+    ConfigError,
+    InvalidModuleIdError,
+    ModuleError,
+    ModuleIdConflictError,
+    ModuleLoadError,
+    NoModuleClassError,
+)
 from apcore.registry import Registry
-from django_apcore.discovery import find_modules, register_modules
+from django_apcore.discovery import find_commands, find_modules, noticed, register_modules
 
 FUNCTION = """
 from apcore import module
@@ -199,3 +209,161 @@ def test_a_metadata_file_belongs_to_the_file_beside_it(app: Callable[..., AppCon
 
     assert registered == ["shop.second", "shop.first"]
     assert registry.list(tags=["early"]) == ["shop.first"]
+
+
+def test_directories_need_no_init_file(app: Callable[..., AppConfig]) -> None:
+    config = app(
+        {
+            "apcore_modules/orders/cancel.py": CLASS.format(name="Cancel", attribute=""),
+            "apcore_modules/orders/__init__.py": CLASS.format(name="Count", attribute=""),
+            "apcore_modules/stock/boxes/count.py": CLASS.format(name="Count", attribute=""),
+        }
+    )
+    assert found(config) == ["shop.orders.count", "shop.orders.cancel", "shop.stock.boxes.count"]
+
+
+@pytest.mark.parametrize("file", ["apcore_modules.py", "apcore_modules/orders.py"])
+def test_a_file_that_python_would_not_see_is_an_error(app: Callable[..., AppConfig], file: str) -> None:
+    config = app({"apcore_modules/__init__.py": "", file: FUNCTION, "apcore_modules/orders/cancel.py": ""})
+    with pytest.raises(ModuleIdConflictError, match="hidden by the directory"):
+        find_modules([config])
+
+
+def test_what_is_left_out_is_noticed(app: Callable[..., AppConfig]) -> None:
+    config = app({"apcore_modules/__init__.py": "", "apcore_modules/Odd-Name.py": FUNCTION})
+    with noticed() as texts:
+        assert found(config) == []
+    assert "Odd-Name" in texts[0]
+
+
+@pytest.mark.req("R-5.2-01")
+def test_a_metadata_file_names_the_class_that_counts(app: Callable[..., AppConfig]) -> None:
+    two = CLASS.format(name="One", attribute="") + CLASS.format(name="Two", attribute="")
+    config = app(
+        {
+            "apcore_modules/__init__.py": "",
+            "apcore_modules/first.py": two,
+            "apcore_modules/first_meta.yaml": "entry_point: first:Two\n",
+            "apcore_modules/other.py": "",
+            "apcore_modules/other_meta.yaml": "entry_point: _beside:One\n",
+            "apcore_modules/_beside.py": two,
+        }
+    )
+    modules = find_modules([config])
+    assert [(each.module_id, each.module.__name__) for each in modules] == [
+        ("shop.first", "Two"),
+        ("shop.other", "One"),
+    ]
+
+
+def test_a_class_that_is_not_there_cannot_count(app: Callable[..., AppConfig]) -> None:
+    files = {"apcore_modules.py": "", "apcore_modules_meta.yaml": "entry_point: apcore_modules:One\n"}
+    with pytest.raises(NoModuleClassError, match="One"):
+        find_modules([app(files)])
+
+
+def test_wrong_metadata_is_named_with_its_file(app: Callable[..., AppConfig]) -> None:
+    with pytest.raises(ModuleLoadError, match=r"apcore_modules_meta\.yaml"):
+        find_modules([app({"apcore_modules.py": FUNCTION, "apcore_modules_meta.yaml": "tags: one\n"})])
+
+
+@pytest.mark.req("R-5.3-02", "R-5.15.2-07", "R-5.15.2-09")
+def test_modules_of_apps_that_wait_for_each_other_are_refused(app: Callable[..., AppConfig]) -> None:
+    first = app({"apcore_modules.py": CLASS.format(name="A", attribute="dependencies = ['other.b']")})
+    second = app({"apcore_modules.py": CLASS.format(name="B", attribute="dependencies = ['shop.a']")}, "other")
+    registry = Registry()
+    with pytest.raises(CircularDependencyError, match=r"other\.b -> shop\.a"):
+        register_modules(registry, [first, second])
+    assert registry.list() == []
+
+
+@pytest.mark.req("R-5.12.3-02", "R-5.12.7-02")
+def test_what_the_target_of_a_binding_raises_is_told(app: Callable[..., AppConfig]) -> None:
+    config = app({"bindings/shop.binding.yaml": BINDING, "services.py": "1 / 0\n"})
+    with pytest.raises(BindingModuleNotFoundError) as refused:
+        register_modules(Registry(), [config])
+    assert isinstance(refused.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.req("R-5.12.6-01", "R-5.12.6-02")
+def test_settings_say_where_bindings_are(app: Callable[..., AppConfig], tmp_path: Path) -> None:
+    project = tmp_path / "project.yaml"
+    project.write_text("bindings: [{module_id: shop.orders.count, display: {cli: {alias: ours}}}]")
+    config = app({"bound/shop.yml": BINDING, "services.py": SERVICES, "apcore_modules.py": FUNCTION})
+    registry = Registry()
+    with override_settings(
+        APCORE={"BINDINGS_DIR": "bound", "BINDINGS_PATTERN": "*.yml", "BINDING_FILES": [str(project)]}
+    ):
+        register_modules(registry, [config])
+    assert "shop.orders.count" in registry.list()
+    assert registry.get_definition("shop.orders.count").metadata["display"]["cli"]["alias"] == "ours"
+
+
+@pytest.mark.req("R-5.13.1-02")
+def test_a_presentation_of_nothing_is_noticed(app: Callable[..., AppConfig]) -> None:
+    config = app({"bindings/shop.binding.yaml": "bindings: [{module_id: shop.gone, display: {alias: gone}}]"})
+    registry = Registry()
+    with noticed() as texts:
+        register_modules(registry, [config])
+    assert registry.list() == []
+    assert "'shop.gone' is presented" in texts[0]
+
+
+COMMANDS = """
+TAGS = ["plain"]
+CLI_GROUP = "orders"
+
+def ship(order: int) -> bool:
+    '''Ship an order.'''
+    return order > 0
+
+def untyped(order):
+    return order
+
+def _helper() -> None: ...
+"""
+
+
+@pytest.mark.req("R-5.14.1-01", "R-5.14.3-01", "R-5.14.4-01", "R-5.14.4-04", "R-5.14.5-01", "R-5.14.5-03")
+def test_plain_functions_are_modules_where_the_settings_say_so(app: Callable[..., AppConfig]) -> None:
+    config = app({"commands/stock/orders.py": COMMANDS})
+    registry = Registry()
+    with noticed() as texts, override_settings(APCORE={"CONVENTION_APPS": ["shop"]}):
+        register_modules(registry, [config])
+    assert registry.list() == ["shop.stock.orders.ship"]
+    definition = registry.get_definition("shop.stock.orders.ship")
+    assert definition.execute({"order": 1}, None) == {"result": True}
+    assert definition.metadata["display"]["cli"]["group"] == "orders"
+    assert definition.tags == ("plain",)
+    assert "untyped" in texts[0]
+
+
+@pytest.mark.req("R-5.14.1-02")
+def test_and_nowhere_else(app: Callable[..., AppConfig]) -> None:
+    config = app({"commands/orders.py": COMMANDS, "apcore_modules.py": FUNCTION})
+    assert find_commands([config]) == []
+    with override_settings(APCORE={"CONVENTION_APPS": ["other"]}):
+        assert find_commands([config]) == []
+        assert found(config) == ["shop.orders.ship", "shop.by_place"]
+
+
+@pytest.mark.req("R-5.14.5-02", "R-5.14.9-01")
+def test_a_file_may_say_the_whole_prefix(app: Callable[..., AppConfig]) -> None:
+    display = "bindings: [{module_id: sales.ship, display: {cli: {alias: send}}}]"
+    config = app({"tasks/any.py": f"MODULE_PREFIX = 'sales'\n{COMMANDS}", "bindings/a.binding.yaml": display})
+    registry = Registry()
+    with override_settings(APCORE={"CONVENTION_APPS": ["shop"], "CONVENTIONS_DIR": "tasks"}):
+        register_modules(registry, [config])
+    assert registry.list() == ["sales.ship"]
+    shown = registry.get_definition("sales.ship").metadata["display"]["cli"]
+    assert (shown["alias"], shown["group"]) == ("send", "orders")
+
+
+def test_broken_commands_stop_the_start(app: Callable[..., AppConfig]) -> None:
+    with override_settings(APCORE={"CONVENTION_APPS": ["shop"]}), pytest.raises(ConfigError, match="commands"):
+        find_commands([app({})])
+    config = app({"commands/bad.py": "1 / 0"}, "other")
+    with override_settings(APCORE={"CONVENTION_APPS": ["other"]}), pytest.raises(ModuleLoadError) as broken:
+        find_commands([config])
+    assert "bad.py" in str(broken.value)
+    assert isinstance(broken.value.__cause__, ZeroDivisionError)
