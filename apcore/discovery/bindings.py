@@ -19,7 +19,7 @@ from apcore.errors import (
     InvalidInputError,
     ModuleError,
 )
-from apcore.modules import FunctionModule
+from apcore.modules import FunctionModule, merge_annotations
 from apcore.schema import FunctionSchema, generate_schema_from_function, read_schema_file, resolve_ref
 
 _SCHEMAS: Final = ("input_schema", "output_schema")
@@ -82,7 +82,15 @@ def _module(item: Item, file: Path) -> FunctionModule:
     schemas = _schemas(item, file)
     schema = _schema_of(function, item, is_complete=len(schemas) == len(_SCHEMAS))
     options = {name: item[name] for name in _CARRIED if name in item}
+    if isinstance(target, FunctionModule):
+        options = _said_by_decorator(target) | options
+        options["annotations"] = merge_annotations(item.get("annotations"), target.annotations)
     return FunctionModule(by_name(function), id=item["module_id"], schema=schema, **options, **schemas)
+
+
+def _said_by_decorator(target: FunctionModule) -> dict[str, Any]:
+    """What a function that is a module already says of itself, approval included, holds for its binding as well."""
+    return {name: getattr(target, name) for name in (*_CARRIED, "examples", "effect", "timeout_ms")}
 
 
 def _schemas(item: Item, file: Path) -> dict[str, Any]:

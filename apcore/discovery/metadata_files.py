@@ -53,7 +53,8 @@ def load_metadata(file_path: StrPath) -> Companion:
     path = metadata_file_of(file_path)
     if not path.is_file():
         return NO_COMPANION
-    content = read_yaml(path, METADATA_SCHEMA, ModuleLoadError)
+    # An empty "allowed_callers:" may mean everybody or nobody, so it has to be said.
+    content = read_yaml(path, METADATA_SCHEMA, ModuleLoadError, never_null={"allowed_callers"})
     warn_about_unknown_keys(content, METADATA_SCHEMA, f"'{path}'")
     try:
         return _companion(content)

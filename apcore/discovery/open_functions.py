@@ -40,11 +40,13 @@ def command_schema(function: Callable[..., Any]) -> FunctionSchema:
 
     Raises FuncMissingTypeHintError for another parameter without annotation.
     """
-    hints = inspect.get_annotations(function)
-    added: dict[str, Any] = {"ctx": Context} if "ctx" in inspect.signature(function).parameters else {}
+    written = inspect.unwrap(function)
+    hints = inspect.get_annotations(written)
+    if "ctx" in inspect.signature(written).parameters:
+        hints["ctx"] = Context
     if "return" in hints:
-        return generate_schema_from_function(_annotated(function, hints | added))
-    schema = generate_schema_from_function(_annotated(function, hints | added | {"return": dict}))
+        return generate_schema_from_function(_annotated(written, hints))
+    schema = generate_schema_from_function(_annotated(written, {**hints, "return": dict}))
     return replace(schema, serialise=open_result)
 
 

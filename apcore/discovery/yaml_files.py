@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,16 @@ from apcore.schema import compile_schema, read_schema_file
 logger = logging.getLogger("apcore.discovery")
 
 
-def read_yaml(path: Path, schema: Mapping[str, Any], error_type: type[ModuleError]) -> dict[str, Any]:
-    """The content of a file that fits `schema`; raises `error_type` otherwise."""
+def read_yaml(
+    path: Path, schema: Mapping[str, Any], error_type: type[ModuleError], *, never_null: Container[str] = ()
+) -> dict[str, Any]:
+    """The content of a file that fits `schema`; raises `error_type` otherwise.
+
+    A key without a value says nothing; for those that are `never_null` it is an error.
+    """
     details = {"file": str(path)}
     try:
-        content = without_nulls(read_schema_file(path))
+        content = _without_nulls(read_schema_file(path), never_null)
         compile_schema(schema).validate(content)
     except SchemaNotFoundError as error:
         raise error_type(f"'{path}' does not exist", details=details, cause=error) from error
@@ -31,12 +36,12 @@ def read_yaml(path: Path, schema: Mapping[str, Any], error_type: type[ModuleErro
     return content
 
 
-def without_nulls(content: dict[str, Any]) -> dict[str, Any]:
-    """A key without a value says nothing, at the top and in the items of a list there."""
+def _without_nulls(content: dict[str, Any], never_null: Container[str]) -> dict[str, Any]:
+    """At the top, and in the items of lists there."""
     return {
         key: [_item_without_nulls(each) for each in value] if isinstance(value, list) else value
         for key, value in content.items()
-        if value is not None
+        if value is not None or key in never_null
     }
 
 

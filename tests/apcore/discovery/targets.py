@@ -4,6 +4,8 @@ import datetime as dt
 
 import pydantic
 
+from apcore import module
+
 INSTANCE_COUNT = 0
 
 
@@ -51,3 +53,11 @@ class Message(pydantic.BaseModel):
 
 service = EmailService()
 NUMBER = 5
+
+
+@module(
+    id="decorated.refund", annotations={"requires_approval": True, "idempotent": True}, tags=["money"], timeout_ms=50
+)
+def refund(order: int) -> dict[str, int]:
+    """Refund an order"""
+    return {"order": order}

@@ -240,6 +240,17 @@ def test_the_ways_to_a_schema_exclude_each_other(bind, fields):
         bind(item(module_id="a.b", target_id=f"{HERE}:untyped", **fields))
 
 
+def test_a_decorated_function_keeps_what_its_decorator_says(bind):
+    registry = bind(
+        item(module_id="a.b", target_id=f"{HERE}:refund", tags="[bound]", annotations="{idempotent: false}")
+    )
+
+    definition = registry.get_definition("a.b")
+    assert definition.requires_approval
+    assert not definition.annotations.idempotent
+    assert (definition.description, definition.tags, definition.timeout_ms) == ("Refund an order", ("bound",), 50)
+
+
 class TestSchemaRef:
     @pytest.mark.req("R-5.12.4-01")
     def test_a_file_beside_the_bindings_gives_the_schemas(self, bind, write):

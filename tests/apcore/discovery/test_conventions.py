@@ -227,3 +227,52 @@ def test_what_was_scanned_can_be_presented_before_it_is_registered(commands, wri
     assert (plain.display.alias, shown.display.alias) == ("deploy.deploy", "deploy")
     assert plain.display.description == shown.display.description == "Deploy application to target_id environment."
     assert (shown.display.tags, shown.version) == (("ops",), "1.0.0")
+
+
+def test_all_shapes_of_functions_are_called_as_they_are_written(commands, write):
+    write(
+        "commands/a.py",
+        """
+        from __future__ import annotations
+
+        import functools
+        from dataclasses import dataclass
+        from typing import Optional
+
+
+        def _logged(function):
+            @functools.wraps(function)
+            def call(*args, **kwargs):
+                return {**function(*args, **kwargs), "logged": True}
+
+            return call
+
+
+        @_logged
+        def wrapped(n: int) -> dict:
+            return {"n": n}
+
+
+        async def later(n: int) -> dict:
+            return {"n": n}
+
+
+        def optional(n: Optional[int] = None, *, flag: bool = False) -> str:
+            return f"{n} {flag}"
+
+
+        def model(thing: Thing) -> dict:
+            return {"value": thing.value}
+
+
+        @dataclass
+        class Thing:
+            value: int
+        """,
+    )
+    executor = Executor(registered(commands))
+
+    assert executor.call("a.wrapped", {"n": 1}) == {"n": 1, "logged": True}
+    assert executor.call("a.later", {"n": 1}) == {"n": 1}
+    assert executor.call("a.optional", {"flag": True}) == {"result": "None True"}
+    assert executor.call("a.model", {"thing": {"value": 3}}) == {"value": 3}

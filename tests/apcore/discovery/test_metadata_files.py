@@ -85,6 +85,7 @@ def test_an_unknown_key_is_pointed_out(write, caplog):
         ("sunset_date: soon", "/sunset_date"),
         ("entry_point: DbParams", "/entry_point"),
         ("allowed_callers: [1]", "/allowed_callers/0"),
+        ("allowed_callers:", "/allowed_callers"),
         ("resources: {timeout: -1}", "timeout_ms"),
         ("resources: {time: 1}", "time"),
         ("dependencies: [{version: '1'}]", "module_id"),
