@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from django_apcore.admin.bases import Admin
+from django_apcore.admin.presenters.requests import status_word
 from django_apcore.models import ApprovalRequest
 
 Status = ApprovalRequest.Status
@@ -26,7 +27,7 @@ class StatusFilter(SimpleListFilter):
     parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: Admin) -> list[tuple[str, Any]]:
-        others = [(status.value, status.label) for status in Status if status != Status.PENDING]
+        others = [(status.value, status_word(status)) for status in Status if status != Status.PENDING]
         return [(_ALL, _("all")), *others]
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:

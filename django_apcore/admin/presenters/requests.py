@@ -50,8 +50,13 @@ def status_mark(approval: ApprovalRequest) -> StatusMark:
     status = Status(approval.status)
     if status == Status.PENDING and approval.is_expired:
         status = Status.EXPIRED
+    return StatusMark(_SIGNS[status], status_word(status), status.value)
+
+
+def status_word(status: Status) -> str:
+    """What approvers call a status: `pending` and `consumed` are words for programs."""
     words = {Status.PENDING: _("waiting"), Status.CONSUMED: _("executed")}
-    return StatusMark(_SIGNS[status], words.get(status, str(status.label)), status.value)
+    return words.get(status, str(status.label))
 
 
 def timing(approval: ApprovalRequest) -> str:

@@ -115,6 +115,12 @@ def test_the_queue_is_filtered(ada_client: Client, query: str) -> None:
     assert listed(ada_client, query) == {str(found.pk)}
 
 
+def test_the_filter_uses_the_words_of_the_page(ada_client: Client) -> None:
+    queue = ada_client.get(QUEUE).content.decode()
+
+    assert '?status=consumed">executed</a>' in queue.replace("\n", "").replace("  ", "")
+
+
 def test_nobody_adds_changes_or_deletes_requests_here(admin_client: Client) -> None:
     request = approval()
 
