@@ -102,4 +102,5 @@ _PROFILES: Final[Mapping[str, Callable[[ModuleDescription, bool], dict[str, Any]
     "anthropic": lambda description, strict: to_anthropic_tool(description, strict=strict),
     DEFAULT_PROFILE: _generic,
 }
+PROFILES: Final = tuple(sorted(_PROFILES))
 PROFILES_WITH_TOOL_NAMES: Final = frozenset({"openai", "anthropic"})

@@ -1,9 +1,11 @@
 """How the endpoints describe themselves (OpenAPI 3.1)."""
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 from drf_spectacular.generators import SchemaGenerator
-from drf_spectacular.utils import OpenApiResponse
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -11,6 +13,7 @@ from django_apcore.api.links import path_to
 from django_apcore.api.serializers import ChangeSerializer, EffectSerializer, EffectSummarySerializer
 
 _JSON: Final = "application/json"
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 class ErrorSerializer(serializers.Serializer[Any]):
@@ -81,18 +84,29 @@ class SubmittedSerializer(serializers.Serializer[Any]):
     trace_id = serializers.CharField()
 
 
+def described(**operation: Any) -> Callable[[_Method], _Method]:
+    """`extend_schema` for a view's method, whatever the project's DEFAULT_SCHEMA_CLASS is."""
+    extend = extend_schema(**operation)
+
+    def describe(method: _Method) -> _Method:
+        vars(method)["kwargs"] = {"schema": AutoSchema}  # what `extend` builds upon
+        return extend(method)
+
+    return describe
+
+
 def answers(success: Any, *errors: int, status: int = 200, pending: bool = False) -> dict[Any, Any]:
-    """The responses of an operation, for `extend_schema`. All may answer 401, and any other error in the same form."""
-    described: dict[Any, Any] = {status: success}
+    """The responses of an operation, for `described`. All may answer 401, and any other error in the same form."""
+    responses: dict[Any, Any] = {status: success}
     if pending:
-        described[202] = PendingSerializer
-    described |= dict.fromkeys(sorted({401, *errors}), ErrorSerializer)
-    described["default"] = OpenApiResponse(ErrorSerializer, description="Any other error.")
-    return described
+        responses[202] = PendingSerializer
+    responses |= dict.fromkeys(sorted({401, *errors}), ErrorSerializer)
+    responses["default"] = OpenApiResponse(ErrorSerializer, description="Any other error.")
+    return responses
 
 
 def json_body(schema: dict[str, Any]) -> dict[str, Any]:
-    """A request body, for `extend_schema`."""
+    """A request body, for `described`."""
     return {_JSON: schema}
 
 

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.generics import ListAPIView, get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +12,7 @@ from django_apcore import services
 from django_apcore.api.base import ApiView
 from django_apcore.api.bodies import APPROVE, CANCEL, EMPTY, REJECT, read_body
 from django_apcore.api.filters import narrowed
-from django_apcore.api.openapi import answers, json_body
+from django_apcore.api.openapi import answers, described, json_body
 from django_apcore.api.pagination import Pages
 from django_apcore.api.serializers import ApprovalSerializer, ApprovalSummarySerializer, ChangeSerializer
 from django_apcore.api.visibility import visible_requests
@@ -28,7 +28,7 @@ class ApprovalListView(ApiView, ListAPIView[ApprovalRequest]):
     pagination_class = Pages
     filter_backends = []
 
-    @extend_schema(
+    @described(
         operation_id="list_approvals",
         parameters=[
             OpenApiParameter("status", enum=ApprovalRequest.Status.values),
@@ -62,7 +62,7 @@ class OneApprovalView(ApiView):
 class ApprovalView(OneApprovalView):
     """One approval request."""
 
-    @extend_schema(operation_id="get_approval", responses=answers(ApprovalSerializer, 404))
+    @described(operation_id="get_approval", responses=answers(ApprovalSerializer, 404))
     def get(self, request: Request, approval_id: UUID) -> Response:
         """Read a request: what is asked, by whom, what it would change, and what was decided."""
         return self.answer(self.approval(approval_id))
@@ -75,7 +75,7 @@ class ApprovalChangesView(OneApprovalView, ListAPIView[EffectChange]):
     pagination_class = Pages
     filter_backends = []
 
-    @extend_schema(operation_id="list_approval_changes", responses=answers(ChangeSerializer(many=True), 404))
+    @described(operation_id="list_approval_changes", responses=answers(ChangeSerializer(many=True), 404))
     def get(self, request: Request, approval_id: UUID) -> Response:
         """Page through the changes that a request would make."""
         return self.list(request)
@@ -89,7 +89,7 @@ class ApprovalChangesView(OneApprovalView, ListAPIView[EffectChange]):
 class ApproveView(OneApprovalView):
     """The decision to let a call happen."""
 
-    @extend_schema(
+    @described(
         operation_id="approve",
         request=json_body(APPROVE),
         responses=answers(ApprovalSerializer, 400, 403, 404, 409, 413, 415),
@@ -104,7 +104,7 @@ class ApproveView(OneApprovalView):
 class RejectView(OneApprovalView):
     """The decision not to let a call happen."""
 
-    @extend_schema(
+    @described(
         operation_id="reject",
         request=json_body(REJECT),
         responses=answers(ApprovalSerializer, 400, 403, 404, 409, 413, 415),
@@ -119,7 +119,7 @@ class RejectView(OneApprovalView):
 class CancelView(OneApprovalView):
     """The end of a request, by who asked or who decides."""
 
-    @extend_schema(
+    @described(
         operation_id="cancel_approval",
         request=json_body(CANCEL),
         responses=answers(ApprovalSerializer, 400, 403, 404, 409, 413, 415),
@@ -134,7 +134,7 @@ class CancelView(OneApprovalView):
 class RemeasureView(OneApprovalView):
     """A fresh look at what a call would change."""
 
-    @extend_schema(
+    @described(
         operation_id="remeasure",
         request=json_body(EMPTY),
         responses=answers(ApprovalSerializer, 400, 403, 404, 409, 413, 415),

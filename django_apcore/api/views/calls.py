@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,7 +19,14 @@ from django_apcore.api.bodies import CALL, read_body
 from django_apcore.api.effects import LISTED, record_summary, without_secrets
 from django_apcore.api.idempotency import HEADER, answer_once, read_key
 from django_apcore.api.links import link
-from django_apcore.api.openapi import PreflightSerializer, ResultSerializer, SubmittedSerializer, answers, json_body
+from django_apcore.api.openapi import (
+    PreflightSerializer,
+    ResultSerializer,
+    SubmittedSerializer,
+    answers,
+    described,
+    json_body,
+)
 from django_apcore.api.pending import RETRY_AFTER_SECONDS, pending_response
 from django_apcore.stores import DatabaseApprovalHandler
 
@@ -49,7 +56,7 @@ class Watch:
 class CallView(ApiView):
     """A call whose result is waited for."""
 
-    @extend_schema(
+    @described(
         operation_id="call_module",
         parameters=[KEY_PARAMETER, TOKEN_PARAMETER],
         request=json_body(CALL),
@@ -99,7 +106,7 @@ class CallView(ApiView):
 class ValidateView(ApiView):
     """A call that is checked and previewed, and not made."""
 
-    @extend_schema(
+    @described(
         operation_id="validate_call",
         request=json_body(CALL),
         responses=answers(PreflightSerializer, 400, 404, 413, 415),
@@ -118,7 +125,7 @@ class ValidateView(ApiView):
 class SubmitView(ApiView):
     """A call that a worker makes."""
 
-    @extend_schema(
+    @described(
         operation_id="submit_call",
         parameters=[KEY_PARAMETER],
         request=json_body(CALL),

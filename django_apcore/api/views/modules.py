@@ -1,14 +1,15 @@
 """The catalogue: which modules a caller may call, and what each of them takes and does."""
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apcore.modules import ModuleDefinition
+from apcore.registry.exports import DEFAULT_PROFILE, PROFILES
 from django_apcore import runtime
 from django_apcore.api.base import ApiView
-from django_apcore.api.openapi import answers
+from django_apcore.api.openapi import answers, described
 from django_apcore.api.pagination import Pages
 from django_apcore.api.serializers import ModuleSerializer, ModuleSummarySerializer
 from django_apcore.api.visibility import listed_modules, visible_module
@@ -21,7 +22,7 @@ class ModuleListView(ApiView, ListAPIView[ModuleDefinition]):  # type: ignore[ty
     pagination_class = Pages
     filter_backends = []
 
-    @extend_schema(
+    @described(
         operation_id="list_modules",
         parameters=[
             OpenApiParameter("prefix", description="Only IDs that start with this."),
@@ -41,7 +42,7 @@ class ModuleListView(ApiView, ListAPIView[ModuleDefinition]):  # type: ignore[ty
 class ModuleView(ApiView):
     """One module."""
 
-    @extend_schema(operation_id="get_module", responses=answers(ModuleSerializer, 404))
+    @described(operation_id="get_module", responses=answers(ModuleSerializer, 404))
     def get(self, request: Request, module_id: str) -> Response:
         """Describe a module, with its schemas. One that you may not call is as unknown as one that does not exist."""
         module = visible_module(module_id, self.call_context)
@@ -51,13 +52,13 @@ class ModuleView(ApiView):
 class ModuleSchemaView(ApiView):
     """The schemas of one module, for other tools."""
 
-    @extend_schema(
+    @described(
         operation_id="get_module_schema",
-        parameters=[OpenApiParameter("profile", enum=["generic"], default="generic")],
+        parameters=[OpenApiParameter("profile", enum=PROFILES, default=DEFAULT_PROFILE)],
         responses=answers({"type": "object", "additionalProperties": {}}, 400, 404),
     )
     def get(self, request: Request, module_id: str) -> Response:
         """Export a module's schemas in the form of a profile."""
         visible_module(module_id, self.call_context)
-        profile = request.query_params.get("profile", "generic")
+        profile = request.query_params.get("profile", DEFAULT_PROFILE)
         return Response(runtime.get().registry.export_schema(module_id, profile=profile))

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.generics import ListAPIView, get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +12,7 @@ from django_apcore import services
 from django_apcore.api.base import ApiView
 from django_apcore.api.bodies import EMPTY, read_body
 from django_apcore.api.filters import narrowed
-from django_apcore.api.openapi import answers, json_body
+from django_apcore.api.openapi import answers, described, json_body
 from django_apcore.api.pagination import Pages
 from django_apcore.api.serializers import TaskSerializer, TaskSummarySerializer
 from django_apcore.api.visibility import visible_tasks
@@ -26,7 +26,7 @@ class TaskListView(ApiView, ListAPIView[AsyncTask]):
     pagination_class = Pages
     filter_backends = []
 
-    @extend_schema(
+    @described(
         operation_id="list_tasks",
         parameters=[
             OpenApiParameter("status", enum=AsyncTask.Status.values),
@@ -59,7 +59,7 @@ class OneTaskView(ApiView):
 class TaskView(OneTaskView):
     """One task."""
 
-    @extend_schema(operation_id="get_task", responses=answers(TaskSerializer, 404))
+    @described(operation_id="get_task", responses=answers(TaskSerializer, 404))
     def get(self, request: Request, task_id: UUID) -> Response:
         """Read a task: its progress, and its result or error once it has finished."""
         return self.answer(self.task(task_id))
@@ -68,7 +68,7 @@ class TaskView(OneTaskView):
 class TaskCancelView(OneTaskView):
     """The end of a task before it is done."""
 
-    @extend_schema(
+    @described(
         operation_id="cancel_task",
         request=json_body(EMPTY),
         responses=answers(TaskSerializer, 400, 403, 404, 409, 413, 415),

@@ -7,7 +7,9 @@ import pytest
 import schemathesis
 from django.contrib.auth.models import Group
 from django.core.handlers.wsgi import WSGIHandler
+from django.test import override_settings
 from django.urls import resolve
+from drf_spectacular.openapi import AutoSchema
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from jsonschema import Draft202012Validator
@@ -15,6 +17,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 from schemathesis import GenerationMode, checks
 
+from django_apcore.api.openapi import described
 from django_apcore.api.urls import urlpatterns
 from tests.django_apcore.api.conftest import account, call, client_of, url
 
@@ -41,6 +44,20 @@ def test_the_document_is_openapi_31_and_says_where_the_api_is(document: dict[str
     assert document["openapi"].startswith("3.1")
     assert document["servers"] == [{"url": "/api/apcore"}]
     assert {"tokenAuth", "cookieAuth"} <= set(document["components"]["securitySchemes"])
+
+
+@override_settings(REST_FRAMEWORK={})
+def test_a_project_need_not_choose_a_schema_class() -> None:
+    @described(operation_id="look")
+    def get(view: object, request: object) -> None: ...
+
+    assert issubclass(vars(get)["kwargs"]["schema"], AutoSchema)
+
+
+def test_the_ends_of_a_list_may_be_null(document: dict[str, Any]) -> None:
+    page = document["components"]["schemas"]["PaginatedModuleSummaryList"]["properties"]
+    assert page["next"]["type"] == page["previous"]["type"] == ["string", "null"]
+    assert "nullable" not in page["next"] | page["previous"]
 
 
 def test_it_has_every_endpoint_and_no_other(document: dict[str, Any]) -> None:

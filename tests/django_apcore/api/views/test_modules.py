@@ -85,5 +85,6 @@ def test_ids_that_cannot_be_are_unknown_too(agent: APIClient, impossible: str) -
 def test_the_schemas_are_exported_by_profile(agent: APIClient) -> None:
     exported = agent.get(url("modules/groups.find/schema/")).json()
     assert exported["input_schema"]["properties"]["name"]["type"] == "string"
+    assert agent.get(url("modules/groups.find/schema/?profile=openai")).json()["name"] == "groups_find"
     refused = agent.get(url("modules/groups.find/schema/?profile=nonsense"))
     assert (refused.status_code, refused.json()["code"]) == (400, "GENERAL_INVALID_INPUT")
