@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from time import monotonic
 from types import CoroutineType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 
 from apcore.approval import EffectDriftError
 from apcore.context import Context
 from apcore.effects import NO_EFFECT, EffectRecord
-from apcore.errors import InternalError
+from apcore.errors import InternalError, ModuleExecuteError
 from apcore.execution.deadlines import DEADLINE_PASSED, Deadlines, timed_out
 from apcore.pipeline import Body, Invocation
 
@@ -71,9 +71,12 @@ class AsyncRunner:
 
     async def call(self, function: Callable[..., Any], /, *args: Any) -> Any:
         """Await ``function``, or run it on the thread-sensitive thread."""
-        if iscoroutinefunction(function):
-            return await function(*args)
-        return await _settled(await _on_the_thread(_plainly, function, *args))
+        try:
+            if iscoroutinefunction(function):
+                return await function(*args)
+            return await _settled(await _on_the_thread(_plainly, function, *args))
+        except SystemExit as end:
+            _survive(end)
 
     async def call_within(
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
@@ -98,13 +101,27 @@ class AsyncRunner:
 
 def complete(function: Callable[..., Any], /, *args: Any) -> Any:
     """The result of ``function``, awaited on a loop of its own if it is awaitable (§12.7.7, sync to async)."""
-    result = function(*args)
-    return _on_a_loop(_settled, result) if _is_awaitable(result) else result
+    try:
+        result = function(*args)
+        return _on_a_loop(_settled, result) if _is_awaitable(result) else result
+    except SystemExit as end:
+        _survive(end)
 
 
 def _complete_within(deadline: float, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
-    result = function(*args)
-    return _on_a_loop(_awaited_within, deadline, context, result) if _is_awaitable(result) else result
+    try:
+        result = function(*args)
+        return _on_a_loop(_awaited_within, deadline, context, result) if _is_awaitable(result) else result
+    except SystemExit as end:
+        _survive(end)
+
+
+def _survive(end: SystemExit) -> NoReturn:
+    """Code that calls `sys.exit()` ends its own call, not a process that serves others and would be started again to
+    the same end. A worker that is told to stop raises a subclass, and stops."""
+    if type(end) is not SystemExit:
+        raise end
+    raise ModuleExecuteError("The module tried to end the process", details={"type": "SystemExit"}) from end
 
 
 def _on_a_loop(function: Callable[..., Coroutine[Any, Any, Any]], /, *args: Any) -> Any:
@@ -142,6 +159,8 @@ async def _awaited_within(deadline: float, context: Context, awaitable: Awaitabl
         if limit.expired() or monotonic() > deadline:
             raise timed_out(context) from error
         raise
+    except SystemExit as end:
+        _survive(end)
     finally:
         if signal is not None:
             signal.cancel()
@@ -157,6 +176,8 @@ def _plainly(function: Callable[..., Any], /, *args: Any) -> Any:
     """``function(*args)``. A future cannot carry a StopIteration, and whoever waits for it would wait for ever."""
     try:
         return function(*args)
+    except SystemExit as end:
+        _survive(end)
     except StopIteration as stop:
         raise RuntimeError(f"{getattr(function, '__qualname__', 'A function')} raised StopIteration") from stop
 

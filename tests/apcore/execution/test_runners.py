@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -306,3 +307,39 @@ def test_a_thousand_tasks_and_many_threads_get_their_own_answers() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize("limit", [0, 30_000])
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.filterwarnings("ignore:.*no such time limit")
+def test_a_module_that_exits_ends_its_call_and_not_the_process(any_call: Call, is_async: bool, limit: int) -> None:
+    if is_async:
+
+        @module(id="leaves")
+        async def leave() -> dict[str, Any]:
+            """Exit"""
+            sys.exit("the password is hunter2")
+    else:
+
+        @module(id="leaves")
+        def leave() -> dict[str, Any]:
+            """Exit"""
+            sys.exit("the password is hunter2")
+
+    with pytest.raises(ModuleExecuteError) as failed:
+        any_call(executor_for(leave, default_timeout=limit, global_timeout=limit), "leaves")
+    assert failed.value.details["type"] == "SystemExit"
+    assert "hunter2" not in str(failed.value.to_dict())
+
+
+def test_a_worker_that_is_told_to_stop_stops() -> None:
+    class ToldToStop(SystemExit):
+        """What a worker raises from its signal handler, wherever the module just is."""
+
+    @module(id="works")
+    def work() -> dict[str, Any]:
+        """Work"""
+        raise ToldToStop
+
+    with pytest.raises(ToldToStop):
+        executor_for(work).call("works")
