@@ -24,6 +24,7 @@ logger = logging.getLogger("apcore.modules")
 
 MAX_DESCRIPTION = 200
 MAX_DOCUMENTATION = 5000
+_NO_ANNOTATIONS = ModuleAnnotations()
 
 
 def define_module(
@@ -177,7 +178,7 @@ def _defaults(input_schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _annotations(given: Any) -> ModuleAnnotations:
     if given is None:
-        return ModuleAnnotations()
+        return _NO_ANNOTATIONS
     if isinstance(given, ModuleAnnotations):
         return given
     if isinstance(given, Mapping):
