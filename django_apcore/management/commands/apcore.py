@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apcore.errors import ModuleError
 from django_apcore.management.subcommands import SUBCOMMANDS, Answer, Subcommand
+from django_apcore.management.terminal import as_text
 
 
 class Command(BaseCommand):
@@ -38,9 +39,13 @@ class Command(BaseCommand):
                 answer = Answer(error.to_dict(), [], status=1)
             else:
                 raise CommandError(f"{error.message} [{error.code}]") from None
-        self.stdout.write(_as_json(answer.data) if options["json"] else "\n".join(answer.lines))
+        shown = _as_json(answer.data) if options["json"] else as_text(answer.lines, is_drawn=self._is_drawn(options))
+        self.stdout.write(shown)
         if answer.status:
             sys.exit(answer.status)
+
+    def _is_drawn(self, options: dict[str, Any]) -> bool:
+        return self.stdout.isatty() and not options["no_color"]
 
 
 def _add(level: Any, name: str, subcommand: Subcommand) -> None:

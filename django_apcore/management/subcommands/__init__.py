@@ -1,10 +1,11 @@
 """The sub-commands of `manage.py apcore`, one file for each group."""
 
-from django_apcore.management.subcommands import access, approvals, audit, calls, modules, tasks
+from django_apcore.management.subcommands import access, approvals, audit, calls, modules, new, tasks
 from django_apcore.management.subcommands.base import Answer, Subcommand
 
 SUBCOMMANDS: tuple[Subcommand, ...] = (
     *modules.SUBCOMMANDS,
+    *new.SUBCOMMANDS,
     *calls.SUBCOMMANDS,
     *approvals.SUBCOMMANDS,
     *access.SUBCOMMANDS,

@@ -13,17 +13,20 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 
 from apcore.context import Context
+from apcore.discovery import display_of
+from django_apcore import runtime
 from django_apcore.context import identity_for
+from django_apcore.management.terminal import Table
 
 Options = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a sub-command found: as data for `--json`, as lines for people, and the exit status."""
+    """What a sub-command found: as data for `--json`, as lines and tables for people, and the exit status."""
 
     data: Any
-    lines: Sequence[str]
+    lines: Sequence[str | Table]
     status: int = 0
 
 
@@ -95,13 +98,23 @@ def inputs_of(options: Options) -> dict[str, Any]:
     return inputs
 
 
-def table(rows: Sequence[Sequence[object]], *headings: str) -> list[str]:
-    """Rows as aligned text, under headings; a line that says so where there are none."""
-    if not rows:
-        return ["(none)"]
-    cells = [list(headings), *([str(cell) for cell in row] for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+def module_id_of(options: Options) -> str:
+    """The module that is meant, by its ID or by its alias for the command line (§5.13).
+
+    Raises CommandError for an alias of several modules; that a module does not exist is for others to say.
+    """
+    registry, name = runtime.get().registry, options["module_id"]
+    if registry.has(name):
+        return str(name)
+    named = registry.find(lambda each: display_of(each, "cli").alias == name, include_hidden=True)
+    if len(named) > 1:
+        raise CommandError(f"{name!r} may be any of {', '.join(named)}.")
+    return named[0] if named else str(name)
+
+
+def table(rows: Sequence[Sequence[object]], *headings: str) -> list[str | Table]:
+    """Rows under headings; a line that says so where there are none."""
+    return [Table(headings, tuple(tuple(map(str, row)) for row in rows))] if rows else ["(none)"]
 
 
 def fields(values: Mapping[str, object]) -> list[str]:

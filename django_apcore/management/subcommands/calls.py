@@ -13,13 +13,14 @@ from django_apcore.management.subcommands.base import (
     add_user,
     context_of,
     inputs_of,
+    module_id_of,
 )
 
 
 def call(options: Options) -> Answer:
     """Call a module. A call that needs an approval answers with the request that waits for it."""
     try:
-        result = runtime.get().executor.call(options["module_id"], inputs_of(options), context_of(options))
+        result = runtime.get().executor.call(module_id_of(options), inputs_of(options), context_of(options))
     except ApprovalPendingError as pending:
         lines = [f"{pending.message}: {pending.details.get('approval_id')}"]
         return Answer(pending.to_dict(), lines)
@@ -28,7 +29,7 @@ def call(options: Options) -> Answer:
 
 def validate(options: Options) -> Answer:
     """Check a call, and tell what it would change. The exit status is 1 if it would be refused."""
-    found = runtime.get().executor.validate(options["module_id"], inputs_of(options), context_of(options))
+    found = runtime.get().executor.validate(module_id_of(options), inputs_of(options), context_of(options))
     lines = [f"{'ok' if check.passed else 'no':3} {check.check}{_why(check.error)}" for check in found.checks]
     lines += [f"!   {warning}" for check in found.checks for warning in check.warnings]
     if found.effect is not None:
@@ -39,7 +40,7 @@ def validate(options: Options) -> Answer:
 
 def submit(options: Options) -> Answer:
     """Have a worker make the call."""
-    task = services.submit(options["module_id"], inputs_of(options), context_of(options))
+    task = services.submit(module_id_of(options), inputs_of(options), context_of(options))
     return Answer({"task_id": str(task.pk), "status": str(task.status)}, [f"Task {task.pk} is {task.status}."])
 
 

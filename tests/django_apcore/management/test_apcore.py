@@ -57,7 +57,7 @@ def data(*words: str, status: int = 0) -> Any:
 def test_modules_are_listed_and_described(runtime: Runtime) -> None:
     text, _ = run("list")
     assert "test.plain.echo" in text
-    assert [each["module_id"] for each in data("list", "test.plain")] == ["test.plain.echo"]
+    assert [each["module_id"] for each in data("list", "test.plain.echo")] == ["test.plain.echo"]
     described = data("describe", "test.groups.create")
     assert (described["effect"], described["requires_approval"]) == ("transactional", True)
     assert "Say it again." in run("describe", "test.plain.echo")[0]
