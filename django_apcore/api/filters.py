@@ -1,7 +1,7 @@
-"""What the lists of requests and of tasks can be narrowed to."""
+"""What queries say: switches, and what the lists of requests and of tasks are narrowed to."""
 
 from collections.abc import Collection
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from django.db.models import QuerySet
 from django.http import QueryDict
@@ -10,6 +10,17 @@ from apcore.errors import InvalidInputError
 from django_apcore.models import ApprovalRequest, AsyncTask
 
 Row = TypeVar("Row", ApprovalRequest, AsyncTask)
+
+
+_FLAGS: Final = {"": True, "1": True, "true": True, "0": False, "false": False}
+
+
+def flag(query: QueryDict, name: str) -> bool:
+    """Whether a switch such as `?strict=true` is on; it is off when it is not there. Raises InvalidInputError."""
+    given = query.get(name, "false").lower()
+    if given not in _FLAGS:
+        raise InvalidInputError(f"{name} must be true or false.")
+    return _FLAGS[given]
 
 
 def narrowed(rows: QuerySet[Row], query: QueryDict, statuses: Collection[str]) -> QuerySet[Row]:

@@ -9,6 +9,7 @@ from apcore.modules import ModuleDefinition
 from apcore.registry.exports import DEFAULT_PROFILE, PROFILES
 from django_apcore import runtime
 from django_apcore.api.base import ApiView
+from django_apcore.api.filters import flag
 from django_apcore.api.openapi import answers, described
 from django_apcore.api.pagination import Pages
 from django_apcore.api.serializers import ModuleSerializer, ModuleSummarySerializer
@@ -54,11 +55,15 @@ class ModuleSchemaView(ApiView):
 
     @described(
         operation_id="get_module_schema",
-        parameters=[OpenApiParameter("profile", enum=PROFILES, default=DEFAULT_PROFILE)],
+        parameters=[
+            OpenApiParameter("profile", enum=PROFILES, default=DEFAULT_PROFILE),
+            OpenApiParameter("strict", bool, default=False, description="Schemas in which every property is required."),
+        ],
         responses=answers({"type": "object", "additionalProperties": {}}, 400, 404),
     )
     def get(self, request: Request, module_id: str) -> Response:
         """Export a module's schemas in the form of a profile."""
         visible_module(module_id, self.call_context)
-        profile = request.query_params.get("profile", DEFAULT_PROFILE)
-        return Response(runtime.get().registry.export_schema(module_id, profile=profile))
+        query = request.query_params
+        profile = query.get("profile", DEFAULT_PROFILE)
+        return Response(runtime.get().registry.export_schema(module_id, flag(query, "strict"), profile))

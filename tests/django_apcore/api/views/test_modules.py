@@ -88,3 +88,16 @@ def test_the_schemas_are_exported_by_profile(agent: APIClient) -> None:
     assert agent.get(url("modules/groups.find/schema/?profile=openai")).json()["name"] == "groups_find"
     refused = agent.get(url("modules/groups.find/schema/?profile=nonsense"))
     assert (refused.status_code, refused.json()["code"]) == (400, "GENERAL_INVALID_INPUT")
+
+
+@pytest.mark.req("R-4.16-11")
+@pytest.mark.parametrize(("query", "required"), [("", ["name"]), ("strict=false", ["name"]), ("strict", None)])
+def test_the_schemas_are_exported_strictly_on_request(agent: APIClient, query: str, required: list[str] | None) -> None:
+    exported = agent.get(url(f"modules/groups.delete/schema/?{query}")).json()
+    assert exported["input_schema"]["required"] == (required or ["name", "reference"])
+
+
+def test_strict_is_true_or_false(agent: APIClient) -> None:
+    assert agent.get(url("modules/groups.find/schema/?profile=mcp&strict=TRUE")).status_code == 200
+    refused = agent.get(url("modules/groups.find/schema/?strict=perhaps"))
+    assert (refused.status_code, refused.json()["code"]) == (400, "GENERAL_INVALID_INPUT")
