@@ -130,7 +130,8 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
         (QUEUE_DIR / _folder).mkdir(parents=True, exist_ok=True)
 elif CELERY_BROKER_URL.startswith("redis"):
     # Longer than any task may take: past it Redis hands the same message out again.
-    CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 12 * 60 * 60}
+    # A server that accepts and never answers would hold up whoever sends, an approver's click among them.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 12 * 60 * 60, "socket_timeout": 4}
 
 CELERY_RESULT_BACKEND = "django-db"
 CELERY_RESULT_EXTENDED = False  # arguments do not belong in the results table
