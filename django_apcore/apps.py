@@ -6,6 +6,8 @@ from typing import Any
 from django.apps import AppConfig
 from django.core.signals import setting_changed
 
+from apcore.errors import ModuleError
+
 
 class DjangoApcoreConfig(AppConfig):
     """Loads the modules of all installed apps and connects. It does not query, and it starts nothing (§9.13.3)."""
@@ -25,13 +27,19 @@ class DjangoApcoreConfig(AppConfig):
     def ready(self) -> None:
         """Register the system checks, hook up the capture of effects, and load the modules.
 
-        A broken module file ends the start, with its traceback.
+        A broken module file ends the start with its traceback, and so does a definition that is refused.
         Rooms that need the models are imported here and by name, since apps are loaded before models.
         """
-        import_module("django_apcore.checks")
+        checks = import_module("django_apcore.checks")
         import_module("django_apcore.effects").install()
         setting_changed.connect(self._forget, dispatch_uid="django_apcore.apps")
-        self._runtime_room.get_registry()
+        try:
+            self._runtime_room.get_registry()
+        except ModuleError as error:
+            # One start tells everything that is wrong, with the words of the system checks.
+            for message in checks.refusals():
+                error.add_note(str(message))
+            raise
 
     def get_runtime(self) -> Any:
         """The runtime of this process, for the rooms below `django_apcore.runtime`."""

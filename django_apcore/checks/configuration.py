@@ -43,7 +43,7 @@ def check_keys(app_configs: Configs, **kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-def _with_settings(check: Check) -> Callable[..., list[CheckMessage]]:
+def with_settings(check: Check) -> Callable[..., list[CheckMessage]]:
     """Leave unreadable settings to `check_keys`, so that one mistake is reported once."""
 
     def checked(app_configs: Configs, **kwargs: Any) -> list[CheckMessage]:
@@ -56,7 +56,7 @@ def _with_settings(check: Check) -> Callable[..., list[CheckMessage]]:
 
 
 @register("apcore")
-@_with_settings
+@with_settings
 def check_paths(conf: ApcoreSettings) -> list[CheckMessage]:
     """E003: what the settings name can be imported."""
     named = [conf.context_factory, *conf.middleware, *conf.rewriters, *(conf.acl_conditions or {}).values()]
@@ -66,7 +66,7 @@ def check_paths(conf: ApcoreSettings) -> list[CheckMessage]:
 
 
 @register("apcore")
-@_with_settings
+@with_settings
 def check_handler(conf: ApcoreSettings) -> list[CheckMessage]:
     """E004: modules that require an approval have somebody to ask."""
     if conf.approval_handler is not None:
@@ -85,7 +85,7 @@ def check_handler(conf: ApcoreSettings) -> list[CheckMessage]:
 
 
 @register("apcore")
-@_with_settings
+@with_settings
 def check_acl(conf: ApcoreSettings) -> list[CheckMessage]:
     """E005: the access list can be read. E006: the default effect is one."""
     found: list[CheckMessage] = []
@@ -111,7 +111,7 @@ def check_acl_rows(app_configs: Configs, databases: Sequence[str] | None = None,
 
 
 @register("apcore", Tags.security, deploy=True)
-@_with_settings
+@with_settings
 def check_encryption(conf: ApcoreSettings) -> list[CheckMessage]:
     """W001: in production, what is stored encrypted has keys of its own."""
     if conf.encryption_keys or settings.DEBUG:
@@ -127,7 +127,7 @@ def check_encryption(conf: ApcoreSettings) -> list[CheckMessage]:
 
 
 @register("apcore", Tags.security)
-@_with_settings
+@with_settings
 def check_encryption_keys(conf: ApcoreSettings) -> list[CheckMessage]:
     """E007: the encryption keys are Fernet keys."""
     bad = [number for number, key in enumerate(conf.encryption_keys, start=1) if not _is_fernet_key(key)]

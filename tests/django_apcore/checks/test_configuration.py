@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage
 from django.db import connection
 from django.test import override_settings
 
-from django_apcore import checks
+from django_apcore.checks import configuration as checks
 from django_apcore.models import ACLRule
 from project.celery import app as celery
 

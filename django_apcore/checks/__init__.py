@@ -1,0 +1,32 @@
+"""System checks: what is misconfigured, which definitions of modules are refused, and which are doubtful."""
+
+from django_apcore.checks.configuration import (
+    check_acl,
+    check_acl_rows,
+    check_celery,
+    check_database,
+    check_description,
+    check_encryption,
+    check_encryption_keys,
+    check_handler,
+    check_keys,
+    check_paths,
+)
+from django_apcore.checks.definitions import check_definitions
+from django_apcore.checks.refusals import check_admission, refusals
+
+__all__ = [
+    "check_acl",
+    "check_acl_rows",
+    "check_admission",
+    "check_celery",
+    "check_database",
+    "check_definitions",
+    "check_description",
+    "check_encryption",
+    "check_encryption_keys",
+    "check_handler",
+    "check_keys",
+    "check_paths",
+    "refusals",
+]
