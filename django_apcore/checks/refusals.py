@@ -133,4 +133,4 @@ def _message(error: ModuleError, of: FoundModule | None) -> CheckMessage:
     notes = [f"In {of.file}"] if of else getattr(error, "__notes__", [])
     cause = [f"{type(error.__cause__).__name__}: {error.__cause__}"] if error.__cause__ else []
     text = ". ".join([error.message.rstrip("."), *cause, *notes])
-    return Error(f"{text}.", hint=error.suggestion or hint, obj=error.module_id, id=check_id)
+    return Error(f"{text}.", hint=error.suggestion or hint, obj=error.module_id or (of and of.module_id), id=check_id)

@@ -71,6 +71,18 @@ def test_a_broken_module_file_ends_the_start_with_its_traceback(tmp_path: Path) 
     assert f"While loading the apcore modules of {tmp_path}/shop/apcore_modules.py" in done.stderr
 
 
+def test_one_start_tells_every_definition_that_is_refused(tmp_path: Path) -> None:
+    twin, reserved = (
+        GOOD.replace("def ship", "def pack"),
+        GOOD.replace("ship", "import_").replace('import_"', 'import"'),
+    )
+    done = start(tmp_path, GOOD + twin + reserved)
+    assert done.returncode == 1
+    assert "shop.ship: (django_apcore.E008) Module ID 'shop.ship' exists already" in done.stderr
+    assert "shop.import: (django_apcore.E008)" in done.stderr
+    assert "HINT: IDs are lower-case words" in done.stderr
+
+
 @pytest.mark.req("R-9.13.3-06")
 def test_getting_ready_twice_changes_nothing() -> None:
     registry = runtime.get_registry()
