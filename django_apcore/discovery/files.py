@@ -26,8 +26,10 @@ def modules_of(python: ModuleType, path: tuple[str, ...], *, is_directory: bool)
     A module says its ID (`id`, or the attribute `module_id`), or the place gives it: `path` and the name of the
     function or variable. A class has the ID of its file, if it is the only one there (`path`, §2.1); otherwise, and in
     a file that stands for a directory, the name of the class is added (§2.1.1). With an entry point in the metadata
-    file (`{file}_meta.yaml`) only that one counts. Raises InvalidModuleIdError, NoModuleClassError, and
-    ModuleLoadError for a metadata file that is wrong.
+    file (`{file}_meta.yaml`) only that one counts.
+
+    Raises InvalidModuleIdError, NoModuleClassError for a file that defines none, and ModuleLoadError for a metadata
+    file that is wrong.
     """
     file = python.__file__ or ""
     companion = _companion_of(file)
@@ -35,6 +37,12 @@ def modules_of(python: ModuleType, path: tuple[str, ...], *, is_directory: bool)
         candidates = _entry(EntryPoint.parse(companion.entry_point), python)
     else:
         candidates = _candidates(python)
+    if not candidates and not hasattr(python, "__path__"):
+        raise NoModuleClassError(
+            f"'{file}' defines no module",
+            details={"file": file},
+            suggestion="The name of a file that helps others starts with an underscore.",
+        )
     is_alone = len(candidates) == 1 and not (is_directory and companion.entry_point is None)
     for name, value in candidates.items():
         has_file_id = is_alone and inspect.isclass(value)

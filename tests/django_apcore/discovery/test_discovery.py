@@ -367,3 +367,10 @@ def test_broken_commands_stop_the_start(app: Callable[..., AppConfig]) -> None:
         find_commands([config])
     assert "bad.py" in str(broken.value)
     assert isinstance(broken.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.req("R-5.2-04")
+@pytest.mark.parametrize("file", ["apcore_modules.py", "apcore_modules/helpers.py"])
+def test_a_file_without_a_module_is_an_error(app: Callable[..., AppConfig], file: str) -> None:
+    with pytest.raises(NoModuleClassError, match="defines no module"):
+        find_modules([app({file: "def helper(): ...\n"})])
