@@ -22,18 +22,31 @@ def compile_patterns(patterns: Sequence[str], *, caller_is_system: bool = False)
 
     `@system` depends on the identity and not on the ID, so an array that may hold it is compiled for each case.
     """
+    positive = alternatives(patterns, caller_is_system=caller_is_system)
+    if positive is None:
+        return _negated(_any_of(_plain(patterns[1:2], caller_is_system)))
+    return _any_of(positive)
+
+
+def alternatives(patterns: Sequence[str], *, caller_is_system: bool = False) -> Sequence[str] | None:
+    """The plain patterns any of which makes the array match; None if it matches what a pattern does not."""
     if patterns and patterns[0] == "$not":
         # Only the first pattern counts; without one the array matches nothing (§6.2.1).
-        return _negated(_any_of(patterns[1:2], caller_is_system)) if len(patterns) > 1 else _never
-    alternatives = patterns[1:] if patterns and patterns[0] == "$or" else patterns
-    return _any_of(alternatives, caller_is_system)
+        return None if len(patterns) > 1 else ()
+    return _plain(patterns[1:] if patterns and patterns[0] == "$or" else patterns, caller_is_system)
 
 
-def _any_of(patterns: Sequence[str], caller_is_system: bool) -> Matcher:
+def _plain(patterns: Sequence[str], caller_is_system: bool) -> Sequence[str]:
+    if caller_is_system and SYSTEM in patterns:
+        return ("*",)
     # Operators that are not in front are literals, which no ID may equal (§6.2.1).
-    literals = frozenset(each for each in patterns if "*" not in each) - OPERATORS - {SYSTEM}
+    return [each for each in patterns if each != SYSTEM and each not in OPERATORS]
+
+
+def _any_of(patterns: Sequence[str]) -> Matcher:
+    literals = frozenset(each for each in patterns if "*" not in each)
     wildcards = [each for each in patterns if "*" in each]
-    if (caller_is_system and SYSTEM in patterns) or any(set(each) == {"*"} for each in wildcards):
+    if any(set(each) == {"*"} for each in wildcards):
         return _always
     prefixes = tuple(each.rstrip("*") for each in wildcards if "*" not in each.rstrip("*"))
     general = [partial(match_pattern, each) for each in wildcards if "*" in each.rstrip("*")]

@@ -8,7 +8,8 @@ from typing import Final
 
 from apcore.acl.callers import is_system
 from apcore.acl.conditions import Answer, Condition, Handlers, compile_conditions
-from apcore.acl.patterns import EXTERNAL, OPERATORS, Matcher, compile_patterns
+from apcore.acl.index import Entry, Index, keys_of
+from apcore.acl.patterns import EXTERNAL, OPERATORS, SYSTEM, Matcher, compile_patterns
 from apcore.acl.rules import EFFECTS, ACLRule, Effect
 from apcore.context import Context
 from apcore.errors import ACLRuleError
@@ -47,6 +48,14 @@ class CompiledRule:
         return self.decision if answer else None
 
 
+@dataclass(frozen=True, slots=True)
+class IndexedRules:
+    """The rules for one kind of caller, and the index over their numbers."""
+
+    rules: Sequence[CompiledRule]
+    index: Index
+
+
 class Policy:
     """Rules in definition order and a default effect, compiled once and never changed (§6.3).
 
@@ -69,8 +78,9 @@ class Policy:
         self.default_effect = default_effect
         conditions = [_condition(index, rule, handlers) for index, rule in enumerate(self.rules)]
         self.has_async_conditions = any(each is not None and each.holds_async is not None for each in conditions)
-        self._for_system = self._compiled(conditions, caller_is_system=True)
         self._for_others = self._compiled(conditions, caller_is_system=False)
+        knows_system = any(SYSTEM in rule.callers for rule in self.rules)
+        self._for_system = self._compiled(conditions, caller_is_system=True) if knows_system else self._for_others
         self._default = ACLDecision(default_effect, None, None, f"no rule matched, the default is {default_effect}")
 
     def first_match(self, caller_id: str | None, target_id: str, context: Context | None) -> ACLDecision:
@@ -102,12 +112,14 @@ class Policy:
         caller = EXTERNAL if caller_id is None else caller_id
         if caller in OPERATORS or target_id in OPERATORS:
             yield _REFUSED
-        for rule in self._for_system if is_system(context) else self._for_others:
+        indexed = self._for_system if is_system(context) else self._for_others
+        for number in indexed.index.candidates(caller, target_id):
+            rule = indexed.rules[number]
             if rule.targets(target_id) and rule.callers(caller):
                 yield rule
 
-    def _compiled(self, conditions: Sequence[Condition | None], *, caller_is_system: bool) -> Sequence[CompiledRule]:
-        return tuple(
+    def _compiled(self, conditions: Sequence[Condition | None], *, caller_is_system: bool) -> IndexedRules:
+        rules = tuple(
             CompiledRule(
                 callers=compile_patterns(rule.callers, caller_is_system=caller_is_system),
                 targets=compile_patterns(rule.targets),
@@ -117,6 +129,16 @@ class Policy:
             )
             for index, (rule, condition) in enumerate(zip(self.rules, conditions, strict=True))
         )
+        entries = (
+            Entry(
+                number,
+                callers=keys_of(rule.callers, caller_is_system=caller_is_system),
+                targets=keys_of(rule.targets),
+                is_final=conditions[number] is None,
+            )
+            for number, rule in enumerate(self.rules)
+        )
+        return IndexedRules(rules, Index(entries))
 
 
 def _condition(index: int, rule: ACLRule, handlers: Mapping[str, Handlers]) -> Condition | None:
