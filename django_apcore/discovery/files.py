@@ -15,7 +15,7 @@ from apcore.discovery import (
     module_classes,
     module_instances,
 )
-from apcore.errors import NoModuleClassError
+from apcore.errors import InvalidModuleIdError, NoModuleClassError
 from apcore.ids import snake_case, validate_canonical_id
 from apcore.modules import NO_COMPANION, Companion, FunctionModule, own_id
 
@@ -81,4 +81,11 @@ def _own_id(value: Any) -> str | None:
     if isinstance(value, FunctionModule):
         return own_id(value)
     declared: str | None = getattr(value, "module_id", None)
+    mistaken = getattr(value, "id", None)
+    if declared is None and isinstance(mistaken, str):
+        kind = value if inspect.isclass(value) else type(value)
+        raise InvalidModuleIdError(
+            f"{kind.__qualname__} says id = {mistaken!r}, but the attribute that names a module is module_id",
+            details={"class": kind.__qualname__, "id": mistaken},
+        )
     return declared

@@ -108,14 +108,21 @@ def test_a_class_may_say_its_id_and_so_may_an_instance(app: Callable[..., AppCon
     assert found(app({"apcore_modules.py": text}, "other")) == ["other.weekly", "other.daily"]
 
 
+@pytest.mark.parametrize(("name", "instance"), [("Count", ""), ("_Count", "\nweekly = _Count()\n")])
+def test_an_id_under_the_wrong_name_is_refused(app: Callable[..., AppConfig], name: str, instance: str) -> None:
+    text = CLASS.format(name=name, attribute="id = 'shop.counted'") + instance
+    with pytest.raises(InvalidModuleIdError, match=f"^{name} says id = 'shop.counted', but .* is module_id"):
+        find_modules([app({"apcore_modules.py": text})])
+
+
 @pytest.mark.req("R-5.2-06")
 def test_what_is_imported_belongs_where_it_was_made(app: Callable[..., AppConfig]) -> None:
     config = app(
         {
-            "library.py": FUNCTION + CLASS.format(name="Count", attribute=""),
+            "shelves.py": FUNCTION + CLASS.format(name="Count", attribute=""),
             "apcore_modules.py": """
 from apcore import Module, PlannedModule, module
-from shop.library import Count, by_place, ship
+from shop.shelves import Count, by_place, ship
 
 def plain(order: int) -> bool:
     '''A function of somebody else, wrapped here.'''
