@@ -27,6 +27,10 @@ class Run:
     held: list[HeldMessage] = field(default_factory=list)
     generated: defaultdict[tuple[type, str], set[Hashable]] = field(default_factory=lambda: defaultdict(set))
     """Values that came from random defaults, by model and attribute."""
+    connections: frozenset[int] = frozenset()
+    """The `id()` of each connection that the thread of the run has: those are followed, or watched."""
+    refused: list[str] = field(default_factory=list)
+    """What others were asked to do for the run, past those connections, in words."""
 
 
 current_run: ContextVar[Run | None] = ContextVar("django_apcore_run", default=None)

@@ -1,6 +1,7 @@
 """The hooks that outlive a run. All of them do nothing where no run is active."""
 
 from django_apcore.effects.background import hold_tasks
+from django_apcore.effects.bystanders import watch_other_connections
 from django_apcore.effects.defaults import watch_defaults
 from django_apcore.effects.mail import hold_mail
 
@@ -10,3 +11,4 @@ def install() -> None:
     watch_defaults()
     hold_mail()
     hold_tasks()
+    watch_other_connections()

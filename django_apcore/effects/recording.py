@@ -61,7 +61,7 @@ class Recording:
         self._gaps = list(gaps)
         self._secrets = secrets
         self._gate = Gate()
-        self._run = Run()
+        self._run = Run(connections=frozenset(map(id, connections.all())))
         self._captures = [Capture(connection, self._gate) for connection in enrolled]
         self._callbacks_before = {each.alias: len(each.run_on_commit) for each in enrolled}
         self._start = self._clocks()
@@ -117,7 +117,7 @@ class Recording:
 
     def _all_gaps(self) -> Iterator[str]:
         """Each gap once. Lazy, since some are found only while the changes are read."""
-        yield from sorted(set(self._gaps))
+        yield from sorted({*self._gaps, *self._run.refused})
 
     # -- after the commit ---------------------------------------------------------------------------------------------
 
