@@ -15,7 +15,7 @@ from apcore.discovery import (
     module_classes,
     module_instances,
 )
-from apcore.errors import InvalidModuleIdError, NoModuleClassError
+from apcore.errors import InvalidModuleIdError, ModuleLoadError, NoModuleClassError
 from apcore.ids import snake_case, validate_canonical_id
 from apcore.modules import NO_COMPANION, Companion, FunctionModule, own_id
 
@@ -29,7 +29,7 @@ def modules_of(python: ModuleType, path: tuple[str, ...], *, is_directory: bool)
     file (`{file}_meta.yaml`) only that one counts.
 
     Raises InvalidModuleIdError, NoModuleClassError for a file that defines none, and ModuleLoadError for a metadata
-    file that is wrong.
+    file that is wrong and for dependencies that are none.
     """
     file = python.__file__ or ""
     companion = _companion_of(file)
@@ -48,7 +48,9 @@ def modules_of(python: ModuleType, path: tuple[str, ...], *, is_directory: bool)
         has_file_id = is_alone and inspect.isclass(value)
         module_id = _own_id(value) or ".".join(path if has_file_id else (*path, snake_case(name)))
         validate_canonical_id(module_id)
-        yield FoundModule(module_id, value, file, companion)
+        found = FoundModule(module_id, value, file, companion)
+        _require_readable_dependencies(found)
+        yield found
 
 
 def _companion_of(file: str) -> Companion:
@@ -74,6 +76,16 @@ def _entry(entry: EntryPoint, python: ModuleType) -> dict[str, Any]:
             details={"file": str(home.__file__), "class": entry.class_name},
         )
     return {entry.class_name: module}
+
+
+def _require_readable_dependencies(found: FoundModule) -> None:
+    """They are read for all modules at once later, when nobody knows any more whose they were."""
+    try:
+        _ = found.dependencies
+    except ValueError as error:
+        raise ModuleLoadError(
+            f"Module '{found.module_id}' of '{found.file}': {error}", module_id=found.module_id, cause=error
+        ) from error
 
 
 def _own_id(value: Any) -> str | None:

@@ -1,10 +1,10 @@
-"""What the core only warns about while modules are found and admitted: files left out, keys that mean nothing…"""
+"""What is only warned about while modules are found and admitted: files left out, keys that mean nothing…"""
 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_LOGGERS = ("apcore.discovery", "apcore.registry")
+_LOGGERS = ("apcore.discovery", "apcore.registry", "django_apcore.discovery")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from django.apps import AppConfig
 from apcore.discovery import FoundModule, scan_extensions
 from apcore.errors import ModuleIdConflictError
 from django_apcore.discovery.files import modules_of
+from django_apcore.discovery.leftovers import warn_about_metadata
 
 FILE_NAME = "apcore_modules"
 
@@ -18,7 +19,7 @@ FILE_NAME = "apcore_modules"
 def modules_of_app(config: AppConfig) -> Iterator[FoundModule]:
     """The modules of one app, file by file; raises what the files raise, with a note that names the file."""
     name = f"{config.name}.{FILE_NAME}"
-    if find_spec(name) is None:
+    if not hasattr(config.module, "__path__") or find_spec(name) is None:
         return
     top = _imported(name)
     roots = [Path(root) for root in getattr(top, "__path__", ())]
@@ -31,6 +32,7 @@ def modules_of_app(config: AppConfig) -> Iterator[FoundModule]:
 def _places_in(root: Path) -> Iterator[tuple[str, ...]]:
     """The files and packages below a directory that may hold modules, as segments of IDs (§2.1, §3.5)."""
     _refuse_hidden_file(root)
+    warn_about_metadata(root)
     for file, module_id in scan_extensions(root):
         _refuse_hidden_file(Path(file).with_suffix(""))
         yield tuple(module_id.split("."))

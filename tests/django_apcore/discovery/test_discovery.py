@@ -381,3 +381,41 @@ def test_broken_commands_stop_the_start(app: Callable[..., AppConfig]) -> None:
 def test_a_file_without_a_module_is_an_error(app: Callable[..., AppConfig], file: str) -> None:
     with pytest.raises(NoModuleClassError, match="defines no module"):
         find_modules([app({file: "def helper(): ...\n"})])
+
+
+def test_files_that_nobody_reads_are_noticed(app: Callable[..., AppConfig]) -> None:
+    config = app(
+        {
+            "apcore_modules/orders/cancel.py": CLASS.format(name="Cancel", attribute=""),
+            "apcore_modules/orders/cancel_meta.yaml": "tags: [orders]",
+            "apcore_modules/orders/cancle_meta.yaml": "tags: [orders]",
+            "apcore_modules/orders/cancel_meta.yml": "tags: [orders]",
+            "bindings/shop.yaml": BINDING,
+            "bindings/shop.binding.yaml": "bindings: []",
+        }
+    )
+    with noticed() as texts:
+        register_modules(Registry(), [config])
+    assert [text.partition(" ")[0].rpartition("/")[2] for text in texts] == [
+        "shop.yaml'",
+        "cancel_meta.yml'",
+        "cancle_meta.yaml'",
+    ]
+
+
+def test_an_app_may_be_a_single_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shop.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    __import__("shop")
+    config = AppConfig("shop", sys.modules.pop("shop"))
+    assert found(config) == []
+
+
+@pytest.mark.req("R-5.3-03")
+@pytest.mark.parametrize("dependencies", ["7", "[7]", "'shop.b'"])
+def test_dependencies_that_are_none_are_named_with_their_module(
+    app: Callable[..., AppConfig], dependencies: str
+) -> None:
+    config = app({"apcore_modules.py": CLASS.format(name="A", attribute=f"dependencies = {dependencies}")})
+    with pytest.raises(ModuleError, match=r"shop\.a"):
+        register_modules(Registry(), [config])

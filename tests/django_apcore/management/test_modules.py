@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 
 from apcore import Module, ModuleAnnotations, Registry, module
 from apcore.discovery import FoundModule
@@ -175,3 +176,17 @@ def test_two_modules_are_not_exported_under_one_name(shop: Registry) -> None:
     with pytest.raises(CommandError, match="both be exported as 'shop_orders_cancel'"):
         run("export", "--profile", "anthropic")
     assert len(data("export", "--profile", "mcp")) == 3
+
+
+def test_a_database_without_tables_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(self: object, module_id: str) -> bool:
+        raise OperationalError("no such table: django_apcore_toggle")
+
+    monkeypatch.setattr(type(runtime.get().toggles), "is_enabled", missing)
+    with pytest.raises(CommandError, match=r"no such table.*Was it migrated"):
+        run("list")
+
+
+def test_an_id_goes_before_an_alias(shop: Registry) -> None:
+    shop.register("same", module(twin.function, id="same"))
+    assert data("describe", "same")["module_id"] == "same"
