@@ -10,7 +10,7 @@ from django.utils import timezone
 from apcore.context import Identity
 from apcore.ids import match_pattern
 from django_apcore.exceptions import ApprovalConflict, ApprovalForbidden, ApprovalNotFound, ConflictReason
-from django_apcore.models import ApprovalPolicy, ApprovalRequest
+from django_apcore.models import ApprovalPolicy, ApprovalRequest, AuditEntry
 from django_apcore.permissions import REFUSALS, refusal
 from django_apcore.secrets import digest_matches, keyed_digest, to_bytes
 from django_apcore.services._database import alias, atomic, row_id
@@ -86,10 +86,14 @@ def require_pending(request: ApprovalRequest) -> None:
 
 
 def require_same_effect(request: ApprovalRequest, seen_digest: str) -> None:
-    """Raise ApprovalConflict if the effect is no longer the one that was seen."""
-    if seen_digest != request.effect_digest:
+    """Raise ApprovalConflict if the effect is not, or no longer, the one that was seen."""
+    if seen_digest == request.effect_digest:
+        return
+    if seen_digest in _former_digests(request):
         message = "The effect was measured again and is no longer the one you saw. Look at it before you decide."
-        raise conflict(request, "effect_changed", message, effect_digest=request.effect_digest)
+    else:
+        message = "This is not the digest of the effect that the request shows. Look at it before you decide."
+    raise conflict(request, "effect_changed", message, effect_digest=request.effect_digest)
 
 
 def conflict(request: ApprovalRequest, reason: ConflictReason, message: str, **details: Any) -> ApprovalConflict:
@@ -119,6 +123,12 @@ def inputs_match(digest: str, request_id: UUID, inputs: Any) -> bool:
 
 def _purpose(request_id: UUID) -> str:
     return f"inputs:{request_id}"
+
+
+def _former_digests(request: ApprovalRequest) -> list[str]:
+    """What the effect was before it was measured again, by the audit trail."""
+    entries = AuditEntry.objects.using(alias()).filter(subject=request.subject, kind="approval.remeasured")
+    return [data.get("before", "") for data in entries.values_list("data", flat=True)]
 
 
 def _how_it_stands(request: ApprovalRequest) -> str:

@@ -233,6 +233,7 @@ def test_an_expired_request_is_not_decided(ada_client: Client) -> None:
 def test_a_page_from_before_the_last_measurement_decides_nothing(ada_client: Client, verb: str) -> None:
     request = approval(updates(1))
     ApprovalRequest.objects.filter(pk=request.pk).update(effect_digest="e" * 64)
+    services.append("approval.remeasured", subject=request.subject, data={"before": request.effect_digest})
 
     response = post(ada_client, request, verb, reason="I saw the old one.")
 

@@ -87,6 +87,11 @@ def test_a_broker_that_is_away_does_not_undo_the_approval(
 @pytest.mark.req("DR-09")
 def test_another_effect_than_the_one_that_was_seen_is_not_approved(pending: ApprovalRequest, approver: User) -> None:
     assert refused(pending, approver, seen_digest="0" * 64) == "effect_changed"
+
+
+def test_a_digest_that_the_request_never_had_is_called_that(pending: ApprovalRequest, approver: User) -> None:
+    with pytest.raises(ApprovalConflict, match="not the digest of the effect that the request shows"):
+        services.approve(pending.pk, actor=approver, seen_digest="abc")
     pending.refresh_from_db()
     assert pending.status == ApprovalRequest.Status.PENDING
     assert not ApprovalDecision.objects.exists()

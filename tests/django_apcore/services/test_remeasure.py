@@ -40,7 +40,7 @@ def test_a_changed_effect_takes_the_place_of_the_old_one(
 def test_a_page_from_before_can_no_longer_approve(deletion: ApprovalRequest, approver: User) -> None:
     Group.objects.create(name="old-2")
     services.remeasure(deletion.pk, actor=approver)
-    with pytest.raises(ApprovalConflict) as refused:
+    with pytest.raises(ApprovalConflict, match="was measured again and is no longer the one you saw") as refused:
         services.approve(deletion.pk, actor=approver, seen_digest=deletion.effect_digest, confirmed=True)
     assert refused.value.details["reason"] == "effect_changed"
 
