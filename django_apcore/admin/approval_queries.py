@@ -11,6 +11,7 @@ from django.db.models import Case, IntegerField, QuerySet, Value, When
 
 from django_apcore.admin.presenters.changes import counts
 from django_apcore.models import ApprovalDecision, ApprovalRequest, AuditEntry, EffectChange
+from django_apcore.services import name_actors
 
 CHANGES_PER_PAGE = 50
 DIFFERENCES_SHOWN = 50
@@ -19,8 +20,9 @@ ENTRIES_SHOWN = 100
 _UNREAD = [
     f"{request}{column}"
     for request in ("", "supersedes__", "superseded_by__")
-    for column in ("inputs_encrypted", "result_encrypted", "context_json")
+    for column in ("inputs_encrypted", "result_encrypted")
 ]
+_UNREAD += ["supersedes__context_json", "superseded_by__context_json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,8 @@ def decisions(approval: ApprovalRequest) -> list[ApprovalDecision]:
 
 
 def trail(approval: ApprovalRequest) -> list[AuditEntry]:
-    """The audit entries of this request, oldest first."""
-    return list(AuditEntry.objects.filter(subject=approval.subject).order_by("pk")[:ENTRIES_SHOWN])
+    """The audit entries of this request with the names of their actors, oldest first."""
+    return name_actors(AuditEntry.objects.filter(subject=approval.subject).order_by("pk")[:ENTRIES_SHOWN])
 
 
 def differing(one: ApprovalRequest, other: ApprovalRequest) -> tuple[int, list[str]]:

@@ -1,6 +1,7 @@
 """The audit trail, to read and to verify."""
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -33,6 +34,15 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     class Media:
         css = {"all": ["django_apcore/admin.css"]}
 
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        listed = super().get_changelist_instance(request)
+        listed.result_list = services.name_actors(listed.result_list)
+        return listed
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> AuditEntry | None:
+        entry = super().get_object(request, object_id, from_field)
+        return services.name_actors([entry])[0] if entry is not None else None
+
     def get_urls(self) -> list[URLPattern]:
         verify = path("verify/", self.admin_site.admin_view(self.verify_view), name="django_apcore_auditentry_verify")
         return [verify, *super().get_urls()]
@@ -57,7 +67,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("actor"), ordering="actor_id")
     def actor(self, entry: AuditEntry) -> str:
-        return visible(f"{entry.actor_type} {entry.actor_id}".strip())
+        return visible(entry.actor)
 
     @admin.display(description=gettext_lazy("subject"), ordering="subject")
     def about(self, entry: AuditEntry) -> SafeString | str:

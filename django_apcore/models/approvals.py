@@ -160,6 +160,12 @@ class ApprovalRequest(models.Model):
         return f"approval:{self.id}"
 
     @property
+    def is_by_token(self) -> bool:
+        """Whether the caller was recognised by a token, which a program may hold, and not by a person's login."""
+        identity = self.context_json.get("identity") or {}
+        return bool(identity.get("attrs", {}).get("via") == "token")
+
+    @property
     def is_expired(self) -> bool:
         """Whether the time for this request is over, even if nobody has recorded that yet."""
         return self.expires_at <= timezone.now()

@@ -22,6 +22,9 @@ class AuditEntry(models.Model):
     previous_hash = models.CharField(max_length=64)
     hash = models.CharField(max_length=64)
 
+    actor_name = ""
+    """The name of a user, once `services.name_actors` has looked it up. Names change, so no entry stores one."""
+
     class Meta:
         verbose_name = _("audit entry")
         verbose_name_plural = _("audit entries")
@@ -31,6 +34,12 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.subject}"
+
+    @property
+    def actor(self) -> str:
+        """Who did it: `ada (user 7)`, or without the name where none is known."""
+        identity = f"{self.actor_type} {self.actor_id}".strip()
+        return f"{self.actor_name} ({identity})" if self.actor_name else identity
 
 
 class AuditChain(models.Model):

@@ -15,6 +15,7 @@ from django_apcore.services.execute import dispatch_approved, enqueue, execute_a
 from django_apcore.services.expire import expire, expire_due
 from django_apcore.services.fail import fail
 from django_apcore.services.measure import measure
+from django_apcore.services.name_actors import name_actors
 from django_apcore.services.present import present
 from django_apcore.services.publish_policy import delete_policy, delete_rule, replace_rules, save_policy, save_rule
 from django_apcore.services.reject import reject
@@ -49,6 +50,7 @@ __all__ = [
     "find_request",
     "find_task",
     "measure",
+    "name_actors",
     "open_request",
     "policy_for",
     "present",

@@ -84,8 +84,9 @@ def chain(approval: ApprovalRequest) -> str:
 def facts(approval: ApprovalRequest) -> list[Fact]:
     kinds = {"service": _("a service"), "agent": _("an agent"), "user": _("a person"), "system": _("the system")}
     kind = kinds.get(approval.identity_type, visible(approval.identity_type)) or _("unknown")
+    identity = _("{name}, {kind}, through a token") if approval.is_by_token else _("{name}, {kind}")
     found = [
-        Fact(_("Identity"), _("{name}, {kind}").format(name=requester(approval), kind=kind)),
+        Fact(_("Identity"), identity.format(name=requester(approval), kind=kind)),
         Fact(_("Call chain"), chain(approval), code=True),
         Fact(_("Asked at"), moment(approval.created_at)),
         Fact(_("Trace"), approval.trace_id, code=True),

@@ -38,5 +38,5 @@ def decision_row(decision: ApprovalDecision) -> DecisionRow:
 
 
 def trail_row(entry: AuditEntry) -> TrailRow:
-    who = visible(f"{entry.actor_type} {entry.actor_id}".strip())
-    return TrailRow(entry.kind, who, moment(entry.at), entry.pk, _("Audit entry {number}").format(number=entry.pk))
+    label = _("Audit entry {number}").format(number=entry.pk)
+    return TrailRow(entry.kind, visible(entry.actor), moment(entry.at), entry.pk, label)

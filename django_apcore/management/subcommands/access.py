@@ -16,6 +16,7 @@ from django_apcore.management.subcommands.base import (
     Subcommand,
     add_user,
     context_of,
+    counted,
     table,
     user_of,
 )
@@ -59,7 +60,7 @@ def import_rules(options: Options) -> Answer:
     except OSError as error:
         raise CommandError(f"{options['file']} cannot be read: {error.strerror}") from None
     saved = services.replace_rules([rule.to_dict() for rule in rules], actor=user_of(options))
-    return Answer({"rules": len(saved)}, [f"{len(saved)} rules are in force."])
+    return Answer({"rules": len(saved)}, [f"In force: {counted(len(saved), 'rule')}."])
 
 
 def export_rules(options: Options) -> Answer:
@@ -69,9 +70,8 @@ def export_rules(options: Options) -> Answer:
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     if options["file"]:
         Path(options["file"]).write_text(text, encoding="utf-8")
-        return Answer(
-            {"rules": len(rules), "file": options["file"]}, [f"{len(rules)} rules written to {options['file']}."]
-        )
+        said = f"{counted(len(rules), 'rule')} written to {options['file']}."
+        return Answer({"rules": len(rules), "file": options["file"]}, [said])
     return Answer(document, [text.rstrip()])
 
 

@@ -10,6 +10,7 @@ from django_apcore.management.subcommands.base import (
     Subcommand,
     actor_of,
     add_user,
+    counted,
     fields,
     table,
 )
@@ -20,7 +21,7 @@ _GROUP = "Approval requests."
 
 def list_requests(options: Options) -> Answer:
     """The latest requests, newest first."""
-    requests = ApprovalRequest.objects.all()
+    requests = ApprovalRequest.objects.select_related("requested_by")
     if options["status"]:
         requests = requests.filter(status=options["status"])
     rows = list(requests[: options["limit"]])
@@ -89,7 +90,7 @@ def remeasure(options: Options) -> Answer:
 def expire(options: Options) -> Answer:
     """Expire what is due."""
     count = services.expire_due()
-    return Answer({"expired": count}, [f"{count} requests expired."])
+    return Answer({"expired": count}, [f"{counted(count, 'request')} expired."])
 
 
 def _settled(row: ApprovalRequest) -> Answer:
@@ -98,7 +99,7 @@ def _settled(row: ApprovalRequest) -> Answer:
 
 def _summary(row: ApprovalRequest) -> dict[str, Any]:
     return {
-        "approval_id": str(row.pk),
+        "id": str(row.pk),
         "status": str(row.status),
         "module_id": row.module_id,
         "asked_by": _who(row),
@@ -116,6 +117,8 @@ def _summary(row: ApprovalRequest) -> dict[str, Any]:
 
 
 def _who(row: ApprovalRequest) -> str:
+    if row.requested_by is not None:
+        return row.requested_by.get_username()
     return f"{row.identity_type}:{row.identity_id}" if row.identity_type else "anonymous"
 
 

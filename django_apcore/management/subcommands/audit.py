@@ -15,7 +15,8 @@ def verify(options: Options) -> Answer:
     """Check every entry. The exit status is 1 if one does not hold."""
     report = services.verify(options["partition"])
     lines = [f"{each.reason}: chain {each.partition}: {each.message}" for each in report.broken]
-    lines.append(f"{report.entries} entries read: {'the trail holds' if report.ok else 'the trail was touched'}.")
+    read = "1 entry" if report.entries == 1 else f"{report.entries} entries"
+    lines.append(f"{read} read: {'the trail holds' if report.ok else 'the trail was touched'}.")
     return Answer(asdict(report), lines, status=0 if report.ok else 1)
 
 
@@ -24,9 +25,9 @@ def list_entries(options: Options) -> Answer:
     entries = AuditEntry.objects.all()
     if options["subject"]:
         entries = entries.filter(subject=options["subject"])
-    rows = list(entries[: options["limit"]])
+    rows = services.name_actors(entries[: options["limit"]])
     lines = table(
-        [(f"{row.at:%Y-%m-%d %H:%M:%S}", row.kind, f"{row.actor_type}:{row.actor_id}", row.subject) for row in rows],
+        [(f"{row.at:%Y-%m-%d %H:%M:%S}", row.kind, row.actor, row.subject) for row in rows],
         "AT",
         "KIND",
         "ACTOR",

@@ -112,6 +112,11 @@ def module_id_of(options: Options) -> str:
     return named[0] if named else str(name)
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 rule`, `2 rules`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def table(rows: Sequence[Sequence[object]], *headings: str) -> list[str | Table]:
     """Rows under headings; a line that says so where there are none."""
     return [Table(headings, tuple(tuple(map(str, row)) for row in rows))] if rows else ["(none)"]

@@ -12,6 +12,7 @@ from django_apcore.management.subcommands.base import (
     add_inputs,
     add_user,
     context_of,
+    counted,
     inputs_of,
     module_id_of,
 )
@@ -33,7 +34,7 @@ def validate(options: Options) -> Answer:
     lines = [f"{'ok' if check.passed else 'no':3} {check.check}{_why(check.error)}" for check in found.checks]
     lines += [f"!   {warning}" for check in found.checks for warning in check.warnings]
     if found.effect is not None:
-        lines.append(f"{found.effect.provenance}: {found.effect.total} changes")
+        lines.append(f"{found.effect.provenance}: {counted(found.effect.total, 'change')}")
         lines += [f"    {change.summary}" for change in found.predicted_changes[: options["limit"]]]
     return Answer(found.to_dict(options["limit"]), lines, status=0 if found.valid else 1)
 

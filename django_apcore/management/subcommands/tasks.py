@@ -50,7 +50,7 @@ def cancel(options: Options) -> Answer:
 
 def _summary(row: AsyncTask) -> dict[str, Any]:
     return {
-        "task_id": str(row.pk),
+        "id": str(row.pk),
         "status": str(row.status),
         "progress": row.progress,
         "message": row.progress_message,

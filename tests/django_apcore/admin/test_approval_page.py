@@ -133,10 +133,19 @@ def test_who_asks_through_which_modules(ada_client: Client, victor: User) -> Non
 
     text = words(page(ada_client, request))
 
-    assert "victor, a service" in text
+    assert "victor, a service " in text
     assert "store-agents" in text
     assert "from outside → store.campaigns.summer → store.catalogue.reprice" in text
     assert request.trace_id in text
+
+
+def test_a_person_who_is_known_by_a_token_only_may_be_a_program(ada_client: Client, victor: User) -> None:
+    identity = {"id": "41", "type": "user", "attrs": {"via": "token"}}
+    request = approval(
+        updates(1), requested_by=victor, identity_type="user", context_json={"trace_id": "", "identity": identity}
+    )
+
+    assert "victor, a person, through a token" in words(page(ada_client, request))
 
 
 def test_rewritten_inputs_show_what_the_caller_sent(ada_client: Client) -> None:
@@ -471,7 +480,7 @@ def test_the_audit_trail_of_the_request_is_on_the_page(ada_client: Client, ada: 
 
     text = words(page(ada_client, request))
 
-    assert f"approval.rejected user {ada.pk}" in text
+    assert f"approval.rejected ada (user {ada.pk})" in text
     assert ada_client.get(page_url(request).replace("change", "history")).status_code == 302
 
 

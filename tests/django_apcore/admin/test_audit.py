@@ -26,7 +26,8 @@ def test_entries_are_read_and_lead_to_what_they_are_about(admin_client: Client, 
     assert page_url(request) in listed
     assert "Verify the chain" in listed
     assert entry.hash in shown
-    assert f"user {admin_user.pk}" in shown
+    assert f"{admin_user.username} (user {admin_user.pk})" in listed
+    assert f"{admin_user.username} (user {admin_user.pk})" in shown
     assert "<script>alert" not in listed + shown
 
 

@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django_apcore import services
 from django_apcore.models import ACLRule, ApprovalRequest, AuditEntry, Toggle
 from django_apcore.runtime import Runtime
+from django_apcore.services.audit import partition_of
 from django_apcore.testing import override_runtime
 from tests.django_apcore import stage
 from tests.django_apcore.stage import ask, make_user
@@ -101,7 +102,7 @@ def test_a_call_is_previewed(runtime: Runtime) -> None:
     assert found["valid"]
     assert found["predicted_changes"][0]["summary"] == "Add a group"
     text, _ = run("validate", "test.groups.plan", "--inputs", '{"name": "x"}')
-    assert "planned: 1 changes" in text
+    assert "planned: 1 change\n" in text
     assert run("validate", "test.groups.plan")[1] == 1
     assert not ApprovalRequest.objects.exists()
 
@@ -109,7 +110,8 @@ def test_a_call_is_previewed(runtime: Runtime) -> None:
 def test_a_request_is_shown_and_approved(pending: ApprovalRequest, approver: User) -> None:
     shown = data("approvals", "show", str(pending.pk))
     assert shown["changes"][0]["summary"] == "Add a group"
-    assert "rita" not in shown["asked_by"]
+    assert (shown["id"], shown["asked_by"]) == (str(pending.pk), "rita")
+    assert "rita" in run("approvals", "list")[0]
     digest = shown["effect_digest"]
     text, _ = run("approvals", "approve", str(pending.pk), "--as", "adam", "--digest", digest, "--reason", "fine")
     assert f"Request {pending.pk} is approved." in text
@@ -135,7 +137,7 @@ def test_rules_are_listed_checked_and_carried_over(runtime: Runtime, tmp_path: P
     assert data("acl", "check", "test.plain.echo")["allowed"]
     assert run("acl", "check", "other.module")[1] == 1
     file = tmp_path / "rules.yaml"
-    run("acl", "export", str(file))
+    assert "1 rule written to" in run("acl", "export", str(file))[0]
     ACLRule.objects.all().delete()
     assert data("acl", "import", str(file)) == {"rules": 1}
     assert ACLRule.objects.get().description == "all"
@@ -159,12 +161,16 @@ def test_tasks_are_submitted_shown_and_cancelled(runtime: Runtime) -> None:
     make_user("rita")
     task = data("submit", "test.plain.echo", "--inputs", '{"text": "a"}', "--as", "rita")["task_id"]
     assert task in run("tasks", "list", "--status", "pending")[0]
-    assert data("tasks", "show", task)["inputs"] == {"text": "a"}
+    shown = data("tasks", "show", task)
+    assert (shown["id"], shown["inputs"]) == (task, {"text": "a"})
     assert data("tasks", "cancel", task, "--as", "rita")["status"] == "cancelled"
 
 
 def test_the_trail_is_listed_and_verified(pending: ApprovalRequest) -> None:
     assert data("audit", "verify")["ok"]
+    its_chain = ("--partition", str(partition_of(pending.subject)))
+    assert "1 entry read: the trail holds." in run("audit", "verify", *its_chain)[0]
+    assert f"rita (user {pending.identity_id})" in run("audit", "list", "--subject", pending.subject)[0]
     assert [each["kind"] for each in data("audit", "list", "--subject", pending.subject)] == ["approval.requested"]
     assert all(len(head["hash"]) == 64 for head in data("audit", "heads").values())
 
