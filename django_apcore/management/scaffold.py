@@ -100,9 +100,8 @@ def plan_module(module_id: str, existing_ids: Iterable[str]) -> Scaffold:
         raise CommandError(f"{module_id!r} names an app and no module in it, as '{module_id}.verb' would.")
     app = Path(_app(label).path)
     top = app / "apcore_modules"
-    module = top.joinpath(*place).with_suffix(".py")
+    module = _module_file(top, place)
     packages = [directory for directory in module.parents if directory.is_relative_to(top)]
-    _refuse_hidden_files(packages)
     tests = app / "tests"
     if tests.with_suffix(".py").exists():
         tests = app  # beside tests.py; a package of that name would hide it
@@ -125,14 +124,23 @@ def _is_installed_package(config: AppConfig) -> bool:
     return not {"site-packages", "dist-packages"}.isdisjoint(Path(config.path).parts)
 
 
-def _refuse_hidden_files(packages: Iterable[Path]) -> None:
-    for directory in packages:
-        file = directory.with_suffix(".py")
-        if file.exists():
-            raise CommandError(
-                f"{file} would be hidden by a directory {directory.name}/. Write the module into that file, "
-                f"or move the file to {directory.name}/__init__.py first."
-            )
+def _module_file(top: Path, place: list[str]) -> Path:
+    """`orders/cancel.py` below the package of modules, or `orders_cancel.py` where `orders.py` is in the way: of a file
+    and a directory of one name Python imports only the directory. Raises CommandError where neither can be.
+    """
+    if top.with_suffix(".py").exists():
+        raise CommandError(
+            f"{top.with_suffix('.py')} would be hidden by a directory {top.name}/. Write the module into that file, "
+            f"or move the file to {top.name}/__init__.py first."
+        )
+    directory = top
+    for position, name in enumerate(place[:-1]):
+        if (directory / f"{name}.py").exists():
+            return directory / f"{'_'.join(place[position:])}.py"
+        directory /= name
+    if (directory / place[-1]).is_dir():
+        raise CommandError(f"{directory / place[-1]} is a directory, which would hide a file of that name.")
+    return directory / f"{place[-1]}.py"
 
 
 def _texts(module_id: str, module: Path, test: Path) -> dict[Path, str]:

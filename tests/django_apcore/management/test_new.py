@@ -101,12 +101,34 @@ def test_nothing_is_overwritten(stock: Path, existing: str) -> None:
     assert [(file.read_text(), file) for file in stock.rglob("*.py")] == [("mine", stock / existing)]
 
 
-@pytest.mark.parametrize("file", ["apcore_modules.py", "apcore_modules/orders.py"])
-def test_no_file_is_hidden_by_a_new_directory(stock: Path, file: str) -> None:
-    (stock / file).parent.mkdir(exist_ok=True)
-    (stock / file).touch()
+def test_the_file_of_all_modules_is_not_hidden(stock: Path) -> None:
+    (stock / "apcore_modules.py").touch()
     with pytest.raises(CommandError, match=r"would be hidden .*__init__\.py"):
         plan_module("stock.orders.cancel", ())
+
+
+@pytest.mark.parametrize(
+    ("module_id", "expected"),
+    [
+        ("stock.orders.cancel", "orders_cancel.py"),
+        ("stock.orders.old.cancel", "orders_old_cancel.py"),
+        ("stock.boxes.small.count", "boxes/small_count.py"),
+        ("stock.boxes.count", "boxes/count.py"),
+    ],
+)
+def test_no_file_is_hidden_by_a_new_directory(stock: Path, module_id: str, expected: str) -> None:
+    for file in ("orders.py", "boxes/small.py"):
+        (stock / "apcore_modules" / file).parent.mkdir(parents=True, exist_ok=True)
+        (stock / "apcore_modules" / file).touch()
+    plan = plan_module(module_id, ())
+    assert plan.module == stock / "apcore_modules" / expected
+    assert f'id="{module_id}"' in plan.texts[plan.module]
+
+
+def test_no_new_file_is_hidden_by_a_directory(stock: Path) -> None:
+    (stock / "apcore_modules" / "orders").mkdir(parents=True)
+    with pytest.raises(CommandError, match="is a directory"):
+        plan_module("stock.orders", ())
 
 
 def test_init_files_that_exist_are_left_alone(stock: Path) -> None:
