@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 
 from apcore.context import Context, Identity
+from apcore.errors import ACLDeniedError
 from apcore.execution import Executor
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS, NO_SECRETS, SensitiveValues, redact
 from django_apcore.conf import get_settings
@@ -45,6 +46,17 @@ def executor() -> Executor:
     config: Any = apps.get_app_config("django_apcore")
     found: Executor = config.get_runtime().executor
     return found
+
+
+def require_open_account(call: ApprovalRequest | AsyncTask) -> None:
+    """Raise ACLDeniedError if the account that made a stored call was closed since: then it could not make it now."""
+    identity = Context.deserialize(call.context_json).identity
+    pk = identity.attrs.get("user_pk") if identity else None
+    if pk is None:
+        return
+    user = get_user_model()._default_manager.filter(pk=pk).first()
+    if user is None or not user.is_active:
+        raise ACLDeniedError("The account that asked for this has been closed", module_id=call.module_id)
 
 
 def with_defaults(module_id: str, inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from apcore.pipeline import PipelineState
 from django_apcore.exceptions import ApprovalConflict
 from django_apcore.models import ApprovalRequest
 from django_apcore.services._broker import send
-from django_apcore.services._calls import StoredInputs, executor
+from django_apcore.services._calls import StoredInputs, executor, require_open_account
 from django_apcore.services._database import alias, atomic
 from django_apcore.services._requests import conflict, find
 from django_apcore.services.expire import expire
@@ -45,6 +45,7 @@ def execute_approved(request_id: UUID | str) -> ApprovalRequest:
     if request.is_expired:
         return expire(request_id)
     try:
+        require_open_account(request)
         inputs = StoredInputs.from_encrypted(request.inputs_encrypted)
         call_governed(request, inputs.sent, Context.deserialize(request.context_json))
     except ApprovalPendingError:

@@ -9,7 +9,7 @@ from apcore.context import Context
 from apcore.errors import ErrorCodes, ExecutionCancelledError, InternalError, ModuleError
 from django_apcore.models import AsyncTask
 from django_apcore.secrets import encrypt
-from django_apcore.services._calls import StoredInputs, executor, redacted, secrets_of_stored
+from django_apcore.services._calls import StoredInputs, executor, redacted, require_open_account, secrets_of_stored
 from django_apcore.services._database import alias, atomic
 from django_apcore.services._tasks import find_task, finish, lock_task
 from django_apcore.services._watch import ProgressWriter, TaskCancelToken
@@ -80,6 +80,7 @@ def _call(task: AsyncTask) -> dict[str, object]:
     context.cancel_token = token = TaskCancelToken(task.pk)
     context.services = {"progress": ProgressWriter(task.pk)}
     token.check()
+    require_open_account(task)
     inputs = StoredInputs.from_encrypted(task.inputs_encrypted)
     return executor().call(task.module_id, inputs.sent, context)
 

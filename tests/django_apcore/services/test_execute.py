@@ -231,6 +231,19 @@ def test_waiting_requests_are_sent_to_the_workers(
     assert services.dispatch_approved(older_than=timedelta(minutes=1)) == 1
 
 
+@pytest.mark.parametrize("closed", ["deactivated", "deleted"])
+def test_nothing_runs_for_an_account_that_was_closed(requester: User, approved: ApprovalRequest, closed: str) -> None:
+    if closed == "deleted":
+        requester.delete()
+    else:
+        User.objects.filter(pk=requester.pk).update(is_active=False)
+    request = services.execute_approved(approved.pk)
+    assert request.status == Status.FAILED
+    assert request.failure is not None
+    assert request.failure["code"] == "ACL_DENIED"
+    assert not Group.objects.filter(name="new").exists()
+
+
 @pytest.mark.req("R-10.6-02")
 @pytest.mark.parametrize("jammed", [False, True], ids=["executed", "failed"])
 def test_a_secret_that_the_module_passes_on_is_kept_nowhere_in_clear(
@@ -248,11 +261,3 @@ def test_a_secret_that_the_module_passes_on_is_kept_nowhere_in_clear(
     kept = {model.__name__: serialize("json", model._default_manager.all()) for model in models}
     assert "***REDACTED***" in kept["EffectChange"]
     assert [name for name, rows in kept.items() if "c4n4ry" in rows] == []
-
-
-def test_a_task_shows_no_secret_of_its_inputs(runtime: Runtime, requester: User) -> None:
-    inputs = {"text": "hello", "secrets": {"password": "c4n4ry-word"}}
-    task = services.submit("test.plain.repeat", {"data": inputs}, stage.context_for(requester))
-    task = services.run_task(task.pk)
-    assert decrypt(task.result_encrypted) == {"said": "hello, c4n4ry-word"}
-    assert task.result_redacted == {"said": "hello, ***REDACTED***"}

@@ -210,3 +210,20 @@ def test_a_task_that_needs_an_approval_says_which(runtime: Runtime, requester: U
     assert task.error is not None
     assert task.error["code"] == "APPROVAL_PENDING"
     assert services.find_request(task.error["details"]["approval_id"]).status == "pending"
+
+
+def test_no_task_runs_for_an_account_that_was_closed(runtime: Runtime, requester: User) -> None:
+    task = services.submit(ECHO, {"text": "hello"}, context_for(requester))
+    User.objects.filter(pk=requester.pk).update(is_active=False)
+    task = services.run_task(task.pk)
+    assert task.status == "failed"
+    assert task.error is not None
+    assert task.error["code"] == "ACL_DENIED"
+
+
+def test_a_task_shows_no_secret_of_its_inputs(runtime: Runtime, requester: User) -> None:
+    inputs = {"text": "hello", "secrets": {"password": "c4n4ry-word"}}
+    task = services.submit("test.plain.repeat", {"data": inputs}, context_for(requester))
+    task = services.run_task(task.pk)
+    assert decrypt(task.result_encrypted) == {"said": "hello, c4n4ry-word"}
+    assert task.result_redacted == {"said": "hello, ***REDACTED***"}
