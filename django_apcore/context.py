@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from apcore.context import Context, Identity, parse_traceparent
 
 CORRELATION_HEADERS = ("X-Correlation-ID", "X-Request-ID")
+SUPERUSER = "superuser"
 
 
 class DjangoContextFactory:
@@ -53,9 +54,10 @@ def identity_for(user: User, *, type: str | None = None, via: str | None = None)
 
     `via` says how the user was recognised: `session`, `token` or `command`.
     """
-    roles = sorted(user.groups.values_list("name", flat=True))
+    # a group of that name makes nobody a superuser
+    roles = sorted({*user.groups.values_list("name", flat=True)} - {SUPERUSER})
     if user.is_superuser:
-        roles.append("superuser")
+        roles.append(SUPERUSER)
     attrs: dict[str, Any] = {"username": user.get_username(), "user_pk": str(user.pk)}
     if via is not None:
         attrs["via"] = via

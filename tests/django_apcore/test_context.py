@@ -112,3 +112,10 @@ def test_a_project_may_say_otherwise(factory: DjangoContextFactory) -> None:
 )
 def test_the_user_behind_an_identity(identity: Identity | None, pk: str | None) -> None:
     assert user_pk_of(identity) == pk
+
+
+@pytest.mark.django_db
+def test_a_group_makes_nobody_a_superuser() -> None:
+    user = User.objects.create_user("mallory")
+    user.groups.add(Group.objects.create(name="superuser"), Group.objects.create(name="clerks"))
+    assert identity_for(user).roles == ("clerks",)
