@@ -225,6 +225,22 @@ def test_everything_can_be_done_with_the_keyboard(site: Site, log_in: LogIn) -> 
     expect(page.get_by_role("heading", name="Approved and executed")).to_be_visible(timeout=PATIENCE_MS)
 
 
+def test_on_a_narrow_screen_a_link_at_the_top_leads_to_the_decision(site: Site, log_in: LogIn) -> None:
+    page = log_in("approver", viewport={"width": 360, "height": 780})
+    page.goto(site.page_of(site.ask("store.customers.erase", customer_id=15)))
+    link = page.get_by_role("link", name="Go to your decision")
+    expect(link).to_be_in_viewport()
+
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Your decision")).to_be_in_viewport()
+    page.keyboard.press("Tab")
+
+    assert page.evaluate("document.activeElement.name") == "reason"
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(link).to_be_hidden()
+
+
 def test_a_view_only_member_of_staff_has_nothing_to_click(site: Site, log_in: LogIn) -> None:
     approval_id = site.ask("store.customers.erase", customer_id=12)
     page = log_in("viewer")
