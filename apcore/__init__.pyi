@@ -72,13 +72,184 @@ from .discovery import (
 )
 from .effects import EffectRecord as EffectRecord
 from .errors import (
+    ACLDeniedError as ACLDeniedError,
+)
+from .errors import (
+    ACLRuleError as ACLRuleError,
+)
+from .errors import (
+    AmbiguousEntryPointError as AmbiguousEntryPointError,
+)
+from .errors import (
+    ApprovalDeniedError as ApprovalDeniedError,
+)
+from .errors import (
+    ApprovalError as ApprovalError,
+)
+from .errors import (
+    ApprovalPendingError as ApprovalPendingError,
+)
+from .errors import (
+    ApprovalTimeoutError as ApprovalTimeoutError,
+)
+from .errors import (
+    BindingCallableNotFoundError as BindingCallableNotFoundError,
+)
+from .errors import (
+    BindingFileInvalidError as BindingFileInvalidError,
+)
+from .errors import (
+    BindingInvalidTargetError as BindingInvalidTargetError,
+)
+from .errors import (
+    BindingModuleNotFoundError as BindingModuleNotFoundError,
+)
+from .errors import (
+    BindingNotCallableError as BindingNotCallableError,
+)
+from .errors import (
+    BindingSchemaInferenceFailedError as BindingSchemaInferenceFailedError,
+)
+from .errors import (
+    BindingSchemaMissingError as BindingSchemaMissingError,
+)
+from .errors import (
+    CallDepthExceededError as CallDepthExceededError,
+)
+from .errors import (
+    CallFrequencyExceededError as CallFrequencyExceededError,
+)
+from .errors import (
+    CircularCallError as CircularCallError,
+)
+from .errors import (
+    CircularDependencyError as CircularDependencyError,
+)
+from .errors import (
+    ConfigBindError as ConfigBindError,
+)
+from .errors import (
+    ConfigEnvMapConflictError as ConfigEnvMapConflictError,
+)
+from .errors import (
+    ConfigEnvPrefixConflictError as ConfigEnvPrefixConflictError,
+)
+from .errors import (
+    ConfigError as ConfigError,
+)
+from .errors import (
+    ConfigMountError as ConfigMountError,
+)
+from .errors import (
+    ConfigNamespaceDuplicateError as ConfigNamespaceDuplicateError,
+)
+from .errors import (
+    ConfigNamespaceReservedError as ConfigNamespaceReservedError,
+)
+from .errors import (
+    ConfigNotFoundError as ConfigNotFoundError,
+)
+from .errors import (
+    DependencyNotFoundError as DependencyNotFoundError,
+)
+from .errors import (
+    DependencyVersionMismatchError as DependencyVersionMismatchError,
+)
+from .errors import (
+    ErrorCodeCollisionError as ErrorCodeCollisionError,
+)
+from .errors import (
     ErrorCodes as ErrorCodes,
+)
+from .errors import (
+    ErrorFormatter as ErrorFormatter,
+)
+from .errors import (
+    ErrorFormatterDuplicateError as ErrorFormatterDuplicateError,
 )
 from .errors import (
     ErrorFormatterRegistry as ErrorFormatterRegistry,
 )
 from .errors import (
+    ExecutionCancelledError as ExecutionCancelledError,
+)
+from .errors import (
+    FuncMissingReturnTypeError as FuncMissingReturnTypeError,
+)
+from .errors import (
+    FuncMissingTypeHintError as FuncMissingTypeHintError,
+)
+from .errors import (
+    IdTooLongError as IdTooLongError,
+)
+from .errors import (
+    InternalError as InternalError,
+)
+from .errors import (
+    InvalidInputError as InvalidInputError,
+)
+from .errors import (
+    InvalidModuleIdError as InvalidModuleIdError,
+)
+from .errors import (
+    InvalidPathError as InvalidPathError,
+)
+from .errors import (
+    InvalidSegmentError as InvalidSegmentError,
+)
+from .errors import (
+    MiddlewareChainError as MiddlewareChainError,
+)
+from .errors import (
+    MigrationFailedError as MigrationFailedError,
+)
+from .errors import (
+    ModuleDisabledError as ModuleDisabledError,
+)
+from .errors import (
     ModuleError as ModuleError,
+)
+from .errors import (
+    ModuleExecuteError as ModuleExecuteError,
+)
+from .errors import (
+    ModuleIdConflictError as ModuleIdConflictError,
+)
+from .errors import (
+    ModuleLoadError as ModuleLoadError,
+)
+from .errors import (
+    ModuleNotFoundError as ModuleNotFoundError,
+)
+from .errors import (
+    ModuleTimeoutError as ModuleTimeoutError,
+)
+from .errors import (
+    NoModuleClassError as NoModuleClassError,
+)
+from .errors import (
+    PipelineStepError as PipelineStepError,
+)
+from .errors import (
+    ReloadFailedError as ReloadFailedError,
+)
+from .errors import (
+    SchemaCircularRefError as SchemaCircularRefError,
+)
+from .errors import (
+    SchemaNotFoundError as SchemaNotFoundError,
+)
+from .errors import (
+    SchemaParseError as SchemaParseError,
+)
+from .errors import (
+    SchemaValidationError as SchemaValidationError,
+)
+from .errors import (
+    VersionIncompatibleError as VersionIncompatibleError,
+)
+from .errors import (
+    detect_error_code_collisions as detect_error_code_collisions,
 )
 from .errors import (
     format_error as format_error,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,8 @@ from apcore.discovery.settings import BINDING_PATTERN, DiscoverySettings, StrPat
 from apcore.discovery.yaml_files import read_yaml, warn_about_unknown_keys
 from apcore.errors import BindingFileInvalidError
 from apcore.ids import validate_canonical_id
+
+logger = logging.getLogger("apcore.discovery")
 
 Item = Mapping[str, Any]
 
@@ -104,11 +107,14 @@ def binding_files_in(directory: StrPath, pattern: str = BINDING_PATTERN) -> list
 def configured_binding_files(settings: DiscoverySettings) -> list[Path]:
     """The files that a configuration means (§5.12.6): those in its directory, and those that it lists.
 
-    Raises BindingFileInvalidError if a directory that it names does not exist.
+    A directory that it names and that does not exist is a warning: configurations are written before bindings.
     """
     directory = settings.bindings_dir
-    is_there = directory is not None and (settings.has_named_bindings or directory.is_dir())
-    found = binding_files_in(directory, settings.binding_pattern) if directory is not None and is_there else []
+    found: list[Path] = []
+    if directory is not None and directory.is_dir():
+        found = binding_files_in(directory, settings.binding_pattern)
+    elif settings.has_named_bindings:
+        logger.warning("The directory of the bindings, '%s', does not exist", directory)
     return list(dict.fromkeys([*found, *settings.binding_files]))
 
 

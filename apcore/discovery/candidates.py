@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from apcore.modules import FunctionModule, Module
+from apcore.errors import ModuleIdConflictError
+from apcore.modules import FunctionModule, Module, modules_made_in, own_id
 
 
 def module_classes(python: ModuleType) -> list[type]:
@@ -22,12 +23,25 @@ def module_classes(python: ModuleType) -> list[type]:
 
 
 def function_modules(python: ModuleType) -> dict[str, FunctionModule]:
-    """The decorated functions and `module()` calls of a file by name, without those that it imports."""
-    return {
+    """The decorated functions and `module()` calls of a file by name, without those that it imports.
+
+    A call whose result the file gives no name goes by its ID, or by the name of its function if it has none. Raises
+    ModuleIdConflictError for two of one name.
+    """
+    found = {
         name: value
         for name, value in _public_names(python)
         if isinstance(value, FunctionModule) and not _is_made_elsewhere(value, python)
     }
+    known = {id(value) for value in vars(python).values()}
+    for unnamed in (each for each in modules_made_in(python) if id(each) not in known):
+        name = own_id(unnamed) or unnamed.name
+        if name in found:
+            raise ModuleIdConflictError(
+                f"Two function modules of '{python.__file__}' go by '{name}'", details={"file": python.__file__}
+            )
+        found[name] = unnamed
+    return found
 
 
 def module_instances(python: ModuleType) -> dict[str, Any]:

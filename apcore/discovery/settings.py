@@ -59,7 +59,7 @@ class ScanSettings:
 class DiscoverySettings:
     """Where modules, bindings, conventions and schema files are; `commands` is None where conventions are not used.
 
-    `has_named_bindings` tells a directory that somebody wrote down, which must exist, from the default one (§5.12.6).
+    `has_named_bindings` tells a directory that somebody wrote down, which should exist, from the default one (§5.12.6).
     """
 
     roots: tuple[Path, ...]

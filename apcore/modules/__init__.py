@@ -4,7 +4,7 @@ from apcore.modules.annotations import ModuleAnnotations, merge_annotations
 from apcore.modules.base import Module
 from apcore.modules.change import UNSET, Change, PreviewResult, Unset
 from apcore.modules.companion import NO_COMPANION, Companion, Deprecation
-from apcore.modules.decorator import generate_module_id, module, own_id
+from apcore.modules.decorator import generate_module_id, module, modules_made_in, own_id
 from apcore.modules.define import define_module
 from apcore.modules.definition import EffectKind, ModuleDefinition
 from apcore.modules.dependency import Dependency, read_dependencies
@@ -43,6 +43,7 @@ __all__ = [
     "generate_module_id",
     "merge_annotations",
     "module",
+    "modules_made_in",
     "own_id",
     "read_dependencies",
 ]

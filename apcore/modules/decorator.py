@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Unpack, overload
+from types import FrameType, ModuleType
+from typing import Any, Final, Unpack, overload
 
 from apcore.errors import InvalidModuleIdError
 from apcore.ids import normalize_to_canonical_id
 from apcore.modules.callables import innermost
 from apcore.modules.function_module import FunctionModule, ModuleOptions
+
+_MADE: Final = "__apcore_modules__"
 
 
 @overload
@@ -51,7 +54,14 @@ def module(
         return lambda decorated: module(decorated, id=id, **options)
     if inspect.isclass(function) or not callable(function):
         raise TypeError(f"module() takes a function or a method, not {function!r}; a class is registered as it is")
-    return FunctionModule(function, id=generate_module_id(function) if id is None else id, **options)
+    made = FunctionModule(function, id=generate_module_id(function) if id is None else id, **options)
+    _leave_in_file(made, inspect.currentframe())
+    return made
+
+
+def modules_made_in(file: ModuleType) -> list[FunctionModule]:
+    """What `module()` made at the top level of a Python file, in order, whether or not it was given a name there."""
+    return list(vars(file).get(_MADE, ()))
 
 
 def generate_module_id(
@@ -73,3 +83,10 @@ def own_id(function_module: FunctionModule) -> str | None:
     except InvalidModuleIdError:
         return function_module.id
     return None if function_module.id == generated else function_module.id
+
+
+def _leave_in_file(made: FunctionModule, frame: FrameType | None) -> None:
+    """A call in a file is enough to define a module (§5.11.12), so its result may have no name there."""
+    caller = frame and frame.f_back
+    if caller and caller.f_locals is caller.f_globals:
+        caller.f_globals.setdefault(_MADE, []).append(made)

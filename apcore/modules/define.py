@@ -244,6 +244,8 @@ def _warn_about_examples(definition: ModuleDefinition) -> None:
     for example in definition.examples:
         if not definition.input_validator.is_valid(example.inputs):
             logger.warning("Module '%s': inputs of example '%s' do not fit", definition.module_id, example.title)
+        if example.output is not None and not definition.output_validator.is_valid(example.output):
+            logger.warning("Module '%s': output of example '%s' does not fit", definition.module_id, example.title)
 
 
 def _warn_about_metadata(definition: ModuleDefinition) -> None:

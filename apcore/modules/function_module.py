@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
+from apcore.errors import FuncMissingReturnTypeError, FuncMissingTypeHintError
 from apcore.modules.annotations import ModuleAnnotations
 from apcore.modules.callables import innermost, is_async
 from apcore.modules.examples import ModuleExample
-from apcore.schema import FunctionSchema, generate_schema_from_function
+from apcore.schema import UNRESOLVED, FunctionSchema, generate_schema_from_function
 
 
 class ModuleOptions(TypedDict, total=False):
@@ -39,8 +40,8 @@ class FunctionModule:
 
     `execute(inputs, context)` builds the declared Python types from the inputs, passes the context to the parameter
     that is annotated with `Context`, and turns the result into JSON. `schema` takes the place of what the signature
-    says. Raises FuncMissingTypeHintError and FuncMissingReturnTypeError (§5.11.11), and TypeError for an unknown
-    option.
+    says. A signature that names a class which its file makes further down is read when somebody asks what it says.
+    Raises FuncMissingTypeHintError and FuncMissingReturnTypeError (§5.11.11), and TypeError for an unknown option.
     """
 
     def __init__(
@@ -55,12 +56,9 @@ class FunctionModule:
         if unknown:
             raise TypeError(f"module() has no option {', '.join(map(repr, unknown))}")
         functools.update_wrapper(self, function, updated=())
-        schema = generate_schema_from_function(function) if schema is None else schema
         self.function = function
         self.id = id
         self.name = options.get("name") or str(innermost(function).__name__)
-        self.description = options.get("description") or schema.description
-        self.documentation = options.get("documentation") or schema.documentation
         self.annotations = options.get("annotations")
         self.tags = options.get("tags", ())
         self.version = options.get("version", "1.0.0")
@@ -68,15 +66,51 @@ class FunctionModule:
         self.examples = options.get("examples", ())
         self.effect = options.get("effect")
         self.timeout_ms = options.get("timeout_ms")
-        self.input_schema = _first_given(options.get("input_schema"), schema.input_schema)
-        self.output_schema = _first_given(options.get("output_schema"), schema.output_schema)
-        self.execute = _execute(function, schema)
+        self._options = options
+        self._schema = _readable_now(function) if schema is None else schema
+
+    @property
+    def schema(self) -> FunctionSchema:
+        """What the signature says, or what was said in its place."""
+        if self._schema is None:
+            self._schema = generate_schema_from_function(self.function)
+        return self._schema
+
+    @property
+    def description(self) -> str:
+        return self._options.get("description") or self.schema.description
+
+    @property
+    def documentation(self) -> str:
+        return self._options.get("documentation") or self.schema.documentation
+
+    @property
+    def input_schema(self) -> Any:
+        return _first_given(self._options.get("input_schema"), self.schema.input_schema)
+
+    @property
+    def output_schema(self) -> Any:
+        return _first_given(self._options.get("output_schema"), self.schema.output_schema)
+
+    @functools.cached_property
+    def execute(self) -> Callable[[Any, Any], Any]:
+        return _execute(self.function, self.schema)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<FunctionModule {self.id}>"
+
+
+def _readable_now(function: Callable[..., Any]) -> FunctionSchema | None:
+    """What the signature says; None where it names what does not exist yet."""
+    try:
+        return generate_schema_from_function(function)
+    except (FuncMissingTypeHintError, FuncMissingReturnTypeError) as error:
+        if UNRESOLVED in error.details:
+            return None
+        raise
 
 
 def _execute(function: Callable[..., Any], schema: FunctionSchema) -> Callable[[Any, Any], Any]:

@@ -22,11 +22,13 @@ from apcore.schema.refs import MAX_REF_DEPTH, pointer_to, resolve_pointer
 from apcore.schema.resolution import resolve_ref
 from apcore.schema.sensitive import REDACTED_VALUE, SensitiveMask, mask_sensitive
 from apcore.schema.strict import to_strict_schema
+from apcore.schema.types import UNRESOLVED
 from apcore.schema.validate import CompiledSchema, check_schema, compile_schema
 
 __all__ = [
     "MAX_REF_DEPTH",
     "REDACTED_VALUE",
+    "UNRESOLVED",
     "BreakingChange",
     "CompiledSchema",
     "DeprecatedField",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from apcore.errors import FuncMissingReturnTypeError, FuncMissingTypeHintError, InvalidInputError
+from apcore.schema.types import UNRESOLVED
 
 _CONTEXT_ROOM: Final = "apcore.context"
 
@@ -39,7 +40,7 @@ def read_hints(function: Callable[..., Any]) -> FunctionHints:
     """Resolves what the signature says; ``self``, ``cls`` and the context are no inputs.
 
     Raises ``FuncMissingTypeHintError``, ``FuncMissingReturnTypeError``, and ``InvalidInputError`` for parameters that
-    cannot be given by name.
+    cannot be given by name or have ``Field()`` as their default.
     """
     name = _name_of(function)
     signature = inspect.signature(function)
@@ -65,11 +66,19 @@ def _annotation_of(parameter: inspect.Parameter, hints: Mapping[str, Any], funct
     details = {"function": function_name, "parameter": parameter.name}
     if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL}:
         raise InvalidInputError(f"{where} cannot be given by name", details=details)
+    if type(parameter.default).__module__ == "pydantic.fields":
+        raise InvalidInputError(
+            f"{where} has Field() as its default, which only a model understands",
+            details=details,
+            suggestion="Write it as Annotated[type, Field(...)] = default",
+        )
     annotation = hints.get(parameter.name, parameter.empty)
     if annotation is parameter.empty:
         raise FuncMissingTypeHintError(f"{where} has no type annotation", details=details)
     if isinstance(annotation, str) and not _names_context(annotation):
-        raise FuncMissingTypeHintError(f"{where}: the annotation '{annotation}' cannot be resolved", details=details)
+        raise FuncMissingTypeHintError(
+            f"{where}: the annotation '{annotation}' cannot be resolved", details={**details, UNRESOLVED: annotation}
+        )
     return annotation
 
 
@@ -80,7 +89,8 @@ def _return_type(hints: Mapping[str, Any], function_name: str) -> Any:
     returns = hints["return"]
     if isinstance(returns, str):
         raise FuncMissingReturnTypeError(
-            f"The return annotation '{returns}' of '{function_name}' cannot be resolved", details=details
+            f"The return annotation '{returns}' of '{function_name}' cannot be resolved",
+            details={**details, UNRESOLVED: returns},
         )
     return returns
 

@@ -20,7 +20,7 @@ from apcore.errors import ModuleExecuteError, SchemaParseError, SchemaValidation
 from apcore.schema.refs import pointer_to
 from apcore.schema.sensitive import mentions_mark
 from apcore.schema.typed_dicts import readable
-from apcore.schema.types import TypeDescription, is_annotated, plain_schema
+from apcore.schema.types import UNRESOLVED, TypeDescription, is_annotated, plain_schema
 
 # Metadata that JSON Schema expresses completely: a value that fits the schema needs no second look.
 _CONSTRAINTS: Final = (
@@ -55,6 +55,10 @@ def describe(annotations: Mapping[str, Any], *, output: bool) -> tuple[dict[str,
         )
     except PydanticInvalidForJsonSchema as error:
         raise SchemaParseError(f"A type has no JSON Schema: {error.message}") from error
+    except PydanticUserError as error:
+        reason = error.message.splitlines()[0]
+        details = {UNRESOLVED: reason} if error.code == "class-not-fully-defined" else {}
+        raise SchemaParseError(f"A type has no JSON Schema: {reason}", details=details) from error
     descriptions = {
         name: TypeDescription(
             schemas[name, mode],
@@ -81,9 +85,9 @@ def _adapter(name: str, annotation: Any) -> TypeAdapter[Any]:
         # only classes: an equal annotation need not be the same (Literal[1] equals Literal[True])
         return _adapter_of_class(annotation) if isinstance(annotation, type) else TypeAdapter(readable(annotation))
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
-        raise SchemaParseError(
-            f"The type of '{name}' has no JSON Schema: {error.message.splitlines()[0]}", details={"name": name}
-        ) from error
+        reason = error.message.splitlines()[0]
+        details = {"name": name} | ({UNRESOLVED: reason} if isinstance(error, PydanticUndefinedAnnotation) else {})
+        raise SchemaParseError(f"The type of '{name}' has no JSON Schema: {reason}", details=details) from error
 
 
 # Adapters are immutable, and thousands of functions may share a few models.

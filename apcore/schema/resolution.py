@@ -93,7 +93,9 @@ class Resolution:
     def _place_of(self, reference: str, file: Path) -> _Place:
         if reference.startswith(CANONICAL_SCHEME):
             return self._canonical_place(reference)
-        name, _, fragment = reference.partition("#")
+        name, sign, fragment = reference.partition("#")
+        if not name and not sign:
+            raise SchemaParseError(f"A reference in '{file.name}' is empty", details={"file": str(file)})
         pointer = _pointer_in(fragment, reference)
         if not name:
             return _Place(file, pointer)

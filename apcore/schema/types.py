@@ -12,6 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, Protocol, Union, cast, get_args, get_origin
 
+UNRESOLVED: Final = "unresolved"
+"""The key in the details of an error whose cause is a name that may still come to mean something."""
+
 _NAMES: Final[Mapping[Any, str]] = {
     str: "string",
     int: "integer",

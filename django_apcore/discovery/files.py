@@ -59,11 +59,11 @@ def _companion_of(file: str) -> Companion:
 
 
 def _candidates(python: ModuleType) -> dict[str, Any]:
-    """What in a file is a module, as the file has it."""
+    """What in a file is a module, as the file has it; what has no name there comes last."""
     classes = {each.__name__: each for each in module_classes(python)}
     found: dict[str, Any] = {**classes, **module_instances(python), **function_modules(python)}
     positions = {id(value): index for index, value in enumerate(vars(python).values())}
-    return dict(sorted(found.items(), key=lambda each: positions[id(each[1])]))
+    return dict(sorted(found.items(), key=lambda each: positions.get(id(each[1]), len(positions))))
 
 
 def _entry(entry: EntryPoint, python: ModuleType) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import apcore
+from apcore import errors
 
 PUBLISHED = (Path(__file__).parent / "public_names.txt").read_text(encoding="utf-8").split()
 
@@ -18,3 +19,10 @@ def test_no_published_name_is_gone():
 
 def test_the_list_is_in_order_and_names_nothing_twice():
     assert sorted(set(PUBLISHED)) == PUBLISHED
+
+
+@pytest.mark.req("R-1.7-01", "R-8.7-01")
+def test_every_error_of_the_protocol_can_be_imported_from_the_top():
+    classes = [name for name in errors.__all__ if name.endswith("Error")]
+
+    assert [name for name in classes if getattr(apcore, name, None) is not getattr(errors, name)] == []

@@ -206,6 +206,14 @@ def test_an_example_that_does_not_fit_gives_a_warning(caplog):
     assert [record.args for record in caplog.records] == [("a.b", "Bad")]
 
 
+@pytest.mark.req("R-4.5-02")
+def test_an_example_with_another_output_than_declared_gives_a_warning(caplog):
+    output_schema = {"type": "object", "required": ["n"]}
+    examples = [{"title": "Good", "inputs": {}, "output": {"n": 1}}, {"title": "Bad", "inputs": {}, "output": {}}]
+    define_module("a.b", variant(output_schema=output_schema, examples=examples))
+    assert [record.getMessage() for record in caplog.records] == ["Module 'a.b': output of example 'Bad' does not fit"]
+
+
 @pytest.mark.req("R-4.6-01", "R-4.6-05", "PV-23")
 def test_metadata_is_free_and_nothing_is_added():
     metadata = {"x-reasoning-demand": "enormous", "nested": {"any": [1, {"thing": None}]}}

@@ -8,6 +8,7 @@ import pytest
 from apcore.context import Context
 from apcore.errors import FuncMissingReturnTypeError, FuncMissingTypeHintError
 from apcore.modules import FunctionModule, ModuleAnnotations, ModuleExample, define_module, module
+from apcore.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,17 @@ def test_a_missing_return_type_is_refused():
 
     with pytest.raises(FuncMissingReturnTypeError):
         FunctionModule(f, id="a.b")
+
+
+@pytest.mark.req("R-5.11.4-02")
+def test_a_class_that_does_not_come_further_down_is_refused_at_registration():
+    def f(a: int) -> dict: ...
+
+    f.__annotations__["a"] = "Nowhere"
+    made = FunctionModule(f, id="a.b")
+
+    with pytest.raises(FuncMissingTypeHintError, match="Nowhere"):
+        Registry().register("a.b", made)
 
 
 def test_an_unknown_option_is_refused():

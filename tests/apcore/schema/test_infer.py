@@ -92,6 +92,16 @@ def test_a_lambda_is_refused():
         generate_schema_from_function(lambda a: {})
 
 
+def test_a_field_as_default_is_refused():
+    """The function itself would get the Field in place of a value."""
+
+    def function(number: int = Field(3, ge=1)) -> dict: ...
+
+    with pytest.raises(InvalidInputError, match="Field") as caught:
+        generate_schema_from_function(function)
+    assert "Annotated" in caught.value.suggestion
+
+
 def test_types_that_cannot_be_resolved_are_refused():
     def parameter(a: Missing) -> dict: ...
 

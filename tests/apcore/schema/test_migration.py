@@ -32,6 +32,14 @@ def test_the_same_version_is_the_same_schema():
     assert migrate_schema(SCHEMA, "1.0.0", "1.0.0", [("1.0.0", "1.1.0", never)]) is SCHEMA
 
 
+@pytest.mark.req("R-13.4-03")
+def test_a_version_may_be_written_short():
+    """As in §13.4: 1.0 → 1.1 → 1.2."""
+    steps = [("1.1", "1.2", add_field("b", {"type": "integer"}, default=1)), ("1.0.0", "1.1", lambda schema: schema)]
+    assert migrate_schema(SCHEMA, "1.0", "1.2.0", steps)["properties"]["b"] == {"type": "integer", "default": 1}
+    assert migrate_schema(SCHEMA, "1.0", "1.0.0") is SCHEMA
+
+
 @pytest.mark.req("R-13.4-02")
 @pytest.mark.parametrize("steps", [[], [("1.0.0", "1.1.0", never)], [("1.1.0", "9.9.0", never)]])
 def test_without_a_path_there_is_no_migration(steps):

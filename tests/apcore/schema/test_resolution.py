@@ -35,6 +35,14 @@ def test_a_reference_into_the_same_file(write, resolve):
     assert resolve("#/definitions/ErrorDetail") == ERROR_DETAIL
 
 
+@pytest.mark.req("R-4.11-01")
+def test_an_empty_reference_is_refused(write, resolve):
+    write("current.schema.json", {"type": "object"})
+
+    with pytest.raises(SchemaParseError, match="empty"):
+        resolve("")
+
+
 @pytest.mark.req("R-4.11-01", "R-4.11-04")
 @pytest.mark.parametrize(
     "reference", ["../common/error.schema.json#/definitions/ErrorDetail", "../common/whole.schema.json"]

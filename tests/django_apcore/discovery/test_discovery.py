@@ -80,6 +80,15 @@ def test_functions_have_the_id_they_say_or_that_of_their_place(app: Callable[...
     assert found(app({"apcore_modules.py": FUNCTION})) == ["shop.orders.ship", "shop.by_place"]
 
 
+def test_a_call_is_a_module_though_its_result_has_no_name(app: Callable[..., AppConfig]) -> None:
+    call = "\ndef _pack(order: int) -> bool:\n    return True\n\nmodule(_pack, id='shop.orders.pack')\n"
+    assert found(app({"apcore_modules.py": FUNCTION + call})) == [
+        "shop.orders.ship",
+        "shop.by_place",
+        "shop.orders.pack",
+    ]
+
+
 def test_a_package_is_a_tree_of_ids(app: Callable[..., AppConfig]) -> None:
     config = app(
         {
