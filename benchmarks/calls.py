@@ -14,6 +14,8 @@ from benchmarks.timing import Measurement, Settings, seconds_per_call
 
 FLOOR = "bare call + jsonschema-rs"
 TARGET_SECONDS = 40e-6
+CHECK = "check, 10 rules"
+CHECK_SECONDS = 5e-6
 
 
 class Line(BaseModel):
@@ -84,6 +86,20 @@ def make_acl(rules: int) -> ACL:
     return ACL([*others, ACLRule(callers=["*"], targets=["bench.*"], effect="allow")], default_effect="deny")
 
 
+def make_mixed_acl(rules: int) -> ACL:
+    """Rules of every kind of pattern, of which the last one allows."""
+    forms: list[Callable[[int], ACLRule]] = [
+        lambda number: ACLRule(callers=["*"], targets=[f"exact{number}.do"], effect="deny"),
+        lambda number: ACLRule(callers=["*"], targets=[f"prefix{number}.*"], effect="deny"),
+        lambda number: ACLRule(callers=["*"], targets=[f"*.word{number}.*", f"bench.*.end{number}"], effect="deny"),
+        lambda number: ACLRule(callers=[f"caller{number}.*"], targets=["bench.*", "*"], effect="deny"),
+        lambda number: ACLRule(callers=["@external", f"own{number}.*"], targets=["bench.*"], effect="deny"),
+        lambda number: ACLRule(["$or", "@system", "api.*"], ["bench.add"], "allow", conditions={"roles": ["admin"]}),
+    ]
+    others = [forms[number % len(forms)](number) for number in range(rules - 1)]
+    return ACL([*others, ACLRule(callers=["*"], targets=["bench.*"], effect="allow")], default_effect="deny")
+
+
 def cases(settings: Settings) -> Iterator[Measurement]:
     def measured(name: str, function: Callable[[], object], target: float | None = None) -> Measurement:
         return Measurement(name, seconds_per_call(function, settings), FLOOR if name != FLOOR else "", target)
@@ -104,7 +120,21 @@ def cases(settings: Settings) -> Iterator[Measurement]:
         order = {"order": {"number": 1, "lines": [{"sku": "a", "quantity": 1, "cents": 5}] * lines}}
         yield measured(f"call, order of {lines} lines", lambda order=order: with_acl.call("bench.order", order))
     yield Measurement("call_async", asyncio.run(_async_call(with_acl, inputs, settings)), FLOOR)
+    yield from checks(settings)
     yield from imports(settings)
+
+
+def checks(settings: Settings) -> Iterator[Measurement]:
+    """The access list alone: how long it is must not count."""
+    caller = Context.create(identity=Identity(id="1"))
+
+    def seconds(rules: int) -> float:
+        acl = make_mixed_acl(rules)
+        return seconds_per_call(lambda: acl.check("web.page", "bench.add", caller), settings)
+
+    few, many = seconds(10), seconds(10_000)
+    yield Measurement(CHECK, few, target_seconds=CHECK_SECONDS)
+    yield Measurement("check, 10,000 rules", many, CHECK, min(3 * few, CHECK_SECONDS))
 
 
 def floor(inputs: dict[str, int]) -> Callable[[], object]:

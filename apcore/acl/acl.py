@@ -79,7 +79,7 @@ class ACL:
     def evaluate(self, caller_id: str | None, target_id: str, context: Context | None = None) -> ACLDecision:
         """The decision with the rule that made it. Async conditions cannot be told here and count as not fulfilled."""
         decision = self.policy.first_match(caller_id, target_id, context)
-        self._audit.record(decision, caller_id, target_id, context)
+        self.audit(decision, caller_id, target_id, context)
         return decision
 
     async def evaluate_async(
@@ -87,8 +87,12 @@ class ACL:
     ) -> ACLDecision:
         """As `evaluate()`, awaiting async conditions."""
         decision = await self.policy.first_match_async(caller_id, target_id, context)
-        self._audit.record(decision, caller_id, target_id, context)
+        self.audit(decision, caller_id, target_id, context)
         return decision
+
+    def audit(self, decision: ACLDecision, caller_id: str | None, target_id: str, context: Context | None) -> None:
+        """Log a decision that was not made by `evaluate()`, which logs its own."""
+        self._audit.record(decision, caller_id, target_id, context)
 
     def replace(self, rules: Iterable[ACLRule | Mapping[str, Any]], default_effect: Effect | None = None) -> None:
         """Put new rules in force, in one step. Raises ACLRuleError; then the old ones stay."""

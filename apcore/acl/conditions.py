@@ -24,10 +24,11 @@ ConditionHandler = Callable[[Any, Context], bool | Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A compiled condition; `holds_async` is None when it is `holds`."""
+    """A compiled condition; `holds_async` is None when it is `holds`. Custom ones ask a handler, which may be slow."""
 
     holds: Callable[[Context], Answer]
     holds_async: Callable[[Context], Awaitable[Answer]] | None = None
+    is_custom: bool = False
 
     async def answer(self, context: Context) -> Answer:
         """The answer of an async check, which awaits the handlers that need it."""
@@ -112,7 +113,11 @@ def _all_of(parts: Sequence[Condition]) -> Condition:
             verdict = verdict and answer
         return verdict
 
-    return Condition(holds, holds_async if any(part.holds_async for part in parts) else None)
+    return Condition(
+        holds,
+        holds_async if any(part.holds_async for part in parts) else None,
+        is_custom=any(part.is_custom for part in parts),
+    )
 
 
 def _any_of(parts: Sequence[Condition]) -> Condition:
@@ -123,7 +128,11 @@ def _not(part: Condition) -> Condition:
     async def holds_async(context: Context) -> Answer:
         return _inverted(await part.answer(context))
 
-    return Condition(lambda context: _inverted(part.holds(context)), holds_async if part.holds_async else None)
+    return Condition(
+        lambda context: _inverted(part.holds(context)),
+        holds_async if part.holds_async else None,
+        is_custom=part.is_custom,
+    )
 
 
 def _inverted(answer: Answer) -> Answer:
@@ -144,7 +153,7 @@ def _ask(key: str, value: Any, handlers: Handlers) -> Condition:
             return None
 
     if ask_async is None:
-        return Condition(holds)
+        return Condition(holds, is_custom=True)
 
     async def holds_async(context: Context) -> Answer:
         try:
@@ -153,7 +162,7 @@ def _ask(key: str, value: Any, handlers: Handlers) -> Condition:
             logger.exception("ACL condition '%s' failed", key)
             return None
 
-    return Condition(holds, holds_async)
+    return Condition(holds, holds_async, is_custom=True)
 
 
 def _checked(key: str, answer: Any) -> Answer:

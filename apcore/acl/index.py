@@ -12,8 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from heapq import merge
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from apcore.acl.patterns import alternatives
@@ -46,13 +47,13 @@ Choices = tuple[Key, ...]
 ANYTHING: Final = Key(Kind.PREFIX, "")
 UNKNOWN: Final = Key(Kind.HEAD, "")
 
-# Up to here asking each rule is as quick as looking its caller up, and costs no memory.
-_FEW: Final = 4
+# Up to here sorting all is quicker than merging, which gives the first without looking at the rest.
+_SHORT: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """A rule as the index sees it; without conditions it is final, for no rule counts behind it."""
+    """A rule as the index sees it; without conditions it is final: where it matches no rule behind it counts."""
 
     number: int
     callers: Sequence[Choices]
@@ -66,14 +67,18 @@ class Index:
     __slots__ = ("_by_target",)
 
     def __init__(self, entries: Iterable[Entry]) -> None:
+        # Rules with the same long lists of targets would repeat their callers under each of them.
+        finder = cache(_finder)
         filed = _filed(list(entries), lambda entry: entry.targets)
-        self._by_target = _Table({key: _finder(key, each) for key, each in filed.items()})
+        self._by_target = _Table({key: finder(tuple(each), key.is_whole) for key, each in filed.items()})
 
     def candidates(self, caller: str, target: str) -> Iterable[int]:
         """The numbers of the rules that may match, ascending and each once."""
         found = [numbers for find in self._by_target.find(target) for numbers in find(caller)]
         if len(found) < 2:
             return found[0] if found else ()
+        if sum(map(len, found)) <= _SHORT:
+            return sorted({*chain.from_iterable(found)})
         return (number for number, _ in groupby(merge(*found)))
 
 
@@ -93,7 +98,7 @@ def _choices(pattern: str) -> Choices:
         return (Key(Kind.PREFIX, head),)
     # A dot on both sides makes a word; the end of the pattern is as good as a dot.
     words = [word for part in [*rest[:-1], f"{rest[-1]}."] for word in part.split(".")[1:-1]]
-    return (Key(Kind.HEAD, head), *(Key(Kind.WORD, word) for word in words))
+    return (*(Key(Kind.WORD, word) for word in words), Key(Kind.HEAD, head))
 
 
 def _filed(entries: Sequence[Entry], side: Callable[[Entry], Sequence[Choices]]) -> Mapping[Key, Sequence[Entry]]:
@@ -106,16 +111,16 @@ def _filed(entries: Sequence[Entry], side: Callable[[Entry], Sequence[Choices]])
     return filed
 
 
-def _finder(target: Key, entries: Sequence[Entry]) -> Callable[[str], Sequence[Numbers]]:
-    """A function from the caller to the numbers of those entries of one target that may match."""
-    if len(entries) <= _FEW:
-        numbers = [tuple(entry.number for entry in entries)]
-        return lambda caller: numbers
+def _finder(entries: tuple[Entry, ...], all_match: bool) -> Callable[[str], Sequence[Numbers]]:
+    """A function from the caller to the numbers of the entries, of which all or some match the target."""
+    if len(entries) == 1:
+        only = [(entries[0].number,)]
+        return lambda caller: only
     filed = _filed(entries, lambda entry: entry.callers)
     return _Table(
         {
-            caller: _reachable(each) if target.is_whole and caller.is_whole else tuple(entry.number for entry in each)
-            for caller, each in filed.items()
+            key: _reachable(each) if all_match and key.is_whole else tuple(entry.number for entry in each)
+            for key, each in filed.items()
         }
     ).find
 

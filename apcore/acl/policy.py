@@ -62,7 +62,15 @@ class Policy:
     Raises ACLRuleError naming the rule and the field.
     """
 
-    __slots__ = ("_default", "_for_others", "_for_system", "default_effect", "has_async_conditions", "rules")
+    __slots__ = (
+        "_default",
+        "_for_others",
+        "_for_system",
+        "default_effect",
+        "has_async_conditions",
+        "has_custom_conditions",
+        "rules",
+    )
 
     def __init__(
         self,
@@ -78,6 +86,7 @@ class Policy:
         self.default_effect = default_effect
         conditions = [_condition(index, rule, handlers) for index, rule in enumerate(self.rules)]
         self.has_async_conditions = any(each is not None and each.holds_async is not None for each in conditions)
+        self.has_custom_conditions = any(each is not None and each.is_custom for each in conditions)
         self._for_others = self._compiled(conditions, caller_is_system=False)
         knows_system = any(SYSTEM in rule.callers for rule in self.rules)
         self._for_system = self._compiled(conditions, caller_is_system=True) if knows_system else self._for_others
@@ -134,9 +143,9 @@ class Policy:
                 number,
                 callers=keys_of(rule.callers, caller_is_system=caller_is_system),
                 targets=keys_of(rule.targets),
-                is_final=conditions[number] is None,
+                is_final=condition is None,
             )
-            for number, rule in enumerate(self.rules)
+            for number, (rule, condition) in enumerate(zip(self.rules, conditions, strict=True))
         )
         return IndexedRules(rules, Index(entries))
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
+from time import monotonic
+from typing import Final
 
 from apcore.acl import ACL, ACLDecision, caller_is_listed
-from apcore.errors import ACLDeniedError
+from apcore.errors import ACLDeniedError, ModuleTimeoutError
 from apcore.pipeline import PipelineState
 
 logger = logging.getLogger("apcore.acl")
+
+LIMIT_MS: Final = 1_000
+"""What the handlers of conditions may take for one check, apart from the limits of the call (§12.7.5)."""
 
 
 class AclCheck:
@@ -39,10 +44,19 @@ class AclCheck:
             return True
         if acl.is_stale:
             await state.runner.call(acl.refresh)
-        if acl.has_async_conditions:
-            decision: ACLDecision = await state.runner.call(
-                acl.evaluate_async, context.caller_id, state.module_id, context
-            )
-        else:
-            decision = acl.evaluate(context.caller_id, state.module_id, context)
-        return decision.allowed
+        if acl.policy.has_custom_conditions:
+            return (await self._decided_in_time(acl, state)).allowed
+        return acl.evaluate(context.caller_id, state.module_id, context).allowed
+
+    async def _decided_in_time(self, acl: ACL, state: PipelineState) -> ACLDecision:
+        """The decision of rules that ask handlers, which may be slow: past the time limit it is "deny" (§12.7.5)."""
+        policy, context = acl.policy, state.context
+        question = (context.caller_id, state.module_id, context)
+        first_match = policy.first_match_async if policy.has_async_conditions else policy.first_match
+        deadline = monotonic() + LIMIT_MS / 1000
+        try:
+            decision: ACLDecision = await state.runner.call_within(deadline, context, first_match, *question)
+        except ModuleTimeoutError:
+            decision = ACLDecision("deny", None, None, f"no rule decided within {LIMIT_MS:,} ms")
+        acl.audit(decision, *question)
+        return decision

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from time import sleep
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from apcore.acl import ACL
 from apcore.context import Context, Identity
 from apcore.errors import ACLDeniedError
 from apcore.execution import Executor
+from apcore.execution.steps import acl_check
 from apcore.registry import Registry
 
 ALLOW_ALL = {"callers": ["*"], "targets": ["*"], "effect": "allow"}
@@ -92,3 +94,53 @@ def test_a_stale_access_list_is_refreshed_before_it_is_asked(registry: Registry,
             self.replace([ALLOW_ALL])
 
     assert call(Executor(registry, acl=Refreshing()), "math.add", {"a": 1, "b": 2}) == {"sum": 3}
+
+
+async def _never_answers(value: Any, context: Context) -> bool:
+    await asyncio.Event().wait()
+    return True
+
+
+def _answers_when_it_is_too_late(value: Any, context: Context) -> bool:
+    assert context.cancel_token is not None
+    while not context.cancel_token.is_cancelled:
+        sleep(0.001)
+    return True
+
+
+@pytest.mark.req("R-12.7.5-07")
+@pytest.mark.parametrize("handler", [_never_answers, _answers_when_it_is_too_late])
+@pytest.mark.parametrize("effect", ["allow", "deny"])
+def test_a_condition_that_is_too_slow_denies_whatever_it_would_have_said(
+    registry: Registry,
+    call: Callable[..., Any],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    handler: Callable[..., Any],
+    effect: str,
+) -> None:
+    monkeypatch.setattr(acl_check, "LIMIT_MS", 20)
+    caplog.set_level(logging.INFO, logger="apcore.acl.audit")
+    rule = ALLOW_ALL | {"effect": effect, "conditions": {"slow": 1}}
+    acl = ACL([rule, ALLOW_ALL], "allow", conditions={"slow": handler})
+    context = Context.create()
+    with pytest.raises(ACLDeniedError):
+        call(Executor(registry, acl=acl), "math.add", {"a": 1, "b": 2}, context)
+    [entry] = [record.acl_audit for record in caplog.records if hasattr(record, "acl_audit")]
+    assert (entry["effect"], entry["rule_index"]) == ("deny", None)
+    assert entry["reason"] == "no rule decided within 20 ms"
+    assert context.cancel_token is None or not context.cancel_token.is_cancelled
+
+
+@pytest.mark.req("R-12.7.5-07")
+def test_the_limit_of_the_check_is_a_second() -> None:
+    assert acl_check.LIMIT_MS == 1_000
+
+
+def test_handlers_that_are_quick_decide_and_are_audited_once(
+    registry: Registry, call: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="apcore.acl.audit")
+    acl = ACL([ALLOW_ALL | {"conditions": {"quick": 1}}], conditions={"quick": lambda value, context: True})
+    assert call(Executor(registry, acl=acl), "math.add", {"a": 1, "b": 2}) == {"sum": 3}
+    assert len([record for record in caplog.records if hasattr(record, "acl_audit")]) == 1
