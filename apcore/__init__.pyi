@@ -388,6 +388,12 @@ from .schema import (
 from .schema import (
     to_strict_schema as to_strict_schema,
 )
+from .tasks import (
+    AsyncTaskManager as AsyncTaskManager,
+)
+from .tasks import (
+    TaskStatus as TaskStatus,
+)
 from .toggles import Toggles as Toggles
 from .versions import (
     negotiate_version as negotiate_version,
