@@ -6,7 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -20,8 +20,8 @@ from django_apcore.models import AuditEntry
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
-    list_display = ["number", "at", "kind", "actor", "module_id", "about"]
-    list_display_links = ["number", "kind"]
+    list_display = ["number", "at", "event", "actor", "module", "about"]
+    list_display_links = ["number", "event"]
     list_filter = ["kind", "at", "actor_type"]
     search_fields = ["subject", "module_id", "actor_id", "trace_id"]
     show_full_result_count = False
@@ -65,6 +65,14 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     def number(self, entry: AuditEntry) -> str:
         return f"#{entry.pk}"
 
+    @admin.display(description=gettext_lazy("kind"), ordering="kind")
+    def event(self, entry: AuditEntry) -> SafeString:
+        return _dotted(entry.kind)
+
+    @admin.display(description=gettext_lazy("module"), ordering="module_id")
+    def module(self, entry: AuditEntry) -> SafeString:
+        return _dotted(entry.module_id or "–")
+
     @admin.display(description=gettext_lazy("actor"), ordering="actor_id")
     def actor(self, entry: AuditEntry) -> str:
         return visible(entry.actor)
@@ -78,3 +86,8 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     @admin.display(description=gettext_lazy("data"))
     def what(self, entry: AuditEntry) -> SafeString | str:
         return json_block(entry.data)
+
+
+def _dotted(name: str) -> SafeString:
+    """A dotted name that a narrow column may break after a dot."""
+    return format_html_join(SafeString(".<wbr>"), "{}", ((part,) for part in visible(name).split(".")))

@@ -313,6 +313,18 @@ def test_it_fits_and_can_be_read(site: Site, log_in: LogIn, width: int, scheme: 
         assert page.evaluate(CONTRAST) == [], address
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_column_of_the_audit_trail_is_cut_off(site: Site, log_in: LogIn, width: int) -> None:
+    site.ask("store.catalogue.reprice", genre="Rock", percent=5)
+    page = log_in("admin", viewport={"width": width, "height": 900})
+    page.goto(f"{site.url}/admin/django_apcore/auditentry/")
+
+    wide = "[...document.querySelectorAll('.results')].filter(each => each.scrollWidth > each.clientWidth).length"
+    expect(page.locator("#result_list")).to_contain_text("agent (service")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(wide) == 0
+
+
 def test_the_theme_that_was_chosen_in_the_admin_holds_here(site: Site, log_in: LogIn) -> None:
     page = log_in("approver", color_scheme="light")
     page.goto(site.page_of(site.ask("store.customers.erase", customer_id=14)))
