@@ -8,8 +8,8 @@ from django_apcore.effects.errors import (
     UngovernedWriteError,
     UnholdableMessageError,
 )
+from django_apcore.effects.held.outbox import send_again
 from django_apcore.effects.hooks import install
-from django_apcore.effects.outbox import send_again
 from django_apcore.effects.run import Governed, governed
 
 __all__ = [

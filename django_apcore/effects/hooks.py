@@ -1,9 +1,9 @@
 """The hooks that outlive a run. All of them do nothing where no run is active."""
 
-from django_apcore.effects.background import hold_tasks
-from django_apcore.effects.bystanders import watch_other_connections
-from django_apcore.effects.defaults import watch_defaults
-from django_apcore.effects.mail import hold_mail
+from django_apcore.effects.canonical.defaults import watch_defaults
+from django_apcore.effects.database.bystanders import watch_other_connections
+from django_apcore.effects.held.background import hold_tasks
+from django_apcore.effects.held.mail import hold_mail
 
 
 def install() -> None:

@@ -18,16 +18,16 @@ from apcore.modules import Change
 from apcore.redaction import SensitiveValues
 from django_apcore.conf import get_settings
 from django_apcore.effects.active import HeldMessage, Run, current_run
-from django_apcore.effects.background import sends_task
-from django_apcore.effects.bystanders import only_read
-from django_apcore.effects.capture import Capture
-from django_apcore.effects.columns import Window
-from django_apcore.effects.drafts import Drafter, FieldName
+from django_apcore.effects.canonical.columns import Window
+from django_apcore.effects.canonical.drafts import Drafter, FieldName
+from django_apcore.effects.canonical.labels import Labels
+from django_apcore.effects.canonical.net import changes_of
+from django_apcore.effects.database.bystanders import only_read
+from django_apcore.effects.database.capture import Capture
+from django_apcore.effects.database.ledger import Gate, Mode
+from django_apcore.effects.database.transactions import clock_of
 from django_apcore.effects.errors import TransactionEndedError
-from django_apcore.effects.labels import Labels
-from django_apcore.effects.ledger import Gate, Mode
-from django_apcore.effects.net import changes_of
-from django_apcore.effects.transactions import clock_of
+from django_apcore.effects.held.background import sends_task
 
 UNWATCHED = ("network", "files", "threads")
 """Side effects that nothing looks at yet."""

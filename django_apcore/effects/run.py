@@ -11,9 +11,9 @@ from apcore.effects import EffectRecord
 from apcore.redaction import NO_SECRETS, SensitiveValues
 from django_apcore.conf import get_settings
 from django_apcore.effects.active import is_governed
-from django_apcore.effects.outbox import write_outbox
+from django_apcore.effects.database.transactions import transaction_on
+from django_apcore.effects.held.outbox import write_outbox
 from django_apcore.effects.recording import Recording, field_name
-from django_apcore.effects.transactions import transaction_on
 
 
 class Governed:

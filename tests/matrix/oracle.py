@@ -8,7 +8,7 @@ from django.apps import apps
 from apcore.effects import EffectRecord
 from apcore.modules import Change
 from apcore.schema import canonical_json
-from django_apcore.effects.canonical import canonical_value
+from django_apcore.effects.canonical.values import canonical_value
 from tests.matrix.models import Odd
 from tests.matrix.snapshot import Address, Fact, Snapshot
 

@@ -10,8 +10,8 @@ from django.db import DatabaseError, OperationalError, connection, connections, 
 from django.db.models import F
 
 from apcore.approval import EffectDriftError
-from django_apcore.effects import inserts
-from django_apcore.effects.ledger import Ledger
+from django_apcore.effects.database import inserts
+from django_apcore.effects.database.ledger import Ledger
 from tests.django_apcore.effects.runs import execute_approved, only_change, preview
 from tests.matrix.models import Customer, Order, OrderLine, Setting
 

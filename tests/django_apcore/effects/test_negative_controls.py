@@ -7,10 +7,11 @@ import pytest
 from django.db import DatabaseError, connection
 
 from apcore.errors import ModuleError
-from django_apcore.effects import compilers, governed, inserts
-from django_apcore.effects.capture import Capture
-from django_apcore.effects.counters import PostgresCounters
-from django_apcore.effects.ledger import Ledger, Mode, Touched
+from django_apcore.effects import governed
+from django_apcore.effects.database import compilers, inserts
+from django_apcore.effects.database.capture import Capture
+from django_apcore.effects.database.counters import PostgresCounters
+from django_apcore.effects.database.ledger import Ledger, Mode, Touched
 from tests.matrix import writes
 from tests.matrix.oracle import assert_shows
 from tests.matrix.snapshot import facts, snapshot, values

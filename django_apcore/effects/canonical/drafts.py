@@ -9,10 +9,10 @@ from django.db.models import Model
 from apcore.modules import UNSET
 from apcore.schema import canonical_json
 from django_apcore.effects.active import HeldMessage, Run
-from django_apcore.effects.canonical import UncanonicalError, canonical_value, redacted
-from django_apcore.effects.columns import Column, Window
-from django_apcore.effects.references import NewRows, Reference
-from django_apcore.effects.tables import Key, Row, Table
+from django_apcore.effects.canonical.columns import Column, Window
+from django_apcore.effects.canonical.references import NewRows, Reference
+from django_apcore.effects.canonical.values import UncanonicalError, canonical_value, redacted
+from django_apcore.effects.database.tables import Key, Row, Table
 
 FieldName = tuple[str, str]
 """A model field as `("app.Model", "field")`."""

@@ -12,7 +12,7 @@ from kombu.exceptions import EncodeError
 from kombu.utils import json
 
 from django_apcore.effects.active import HeldMessage, Run, active_run
-from django_apcore.effects.canonical import canonical_value, describe
+from django_apcore.effects.canonical.values import canonical_value, describe
 from django_apcore.effects.errors import HeldResultError, UnholdableMessageError
 
 _PLUMBING: Final = frozenset(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from django_apcore.effects.sql import read_statement, shortened
+from django_apcore.effects.database.sql import read_statement, shortened
 
 READS = [
     "SELECT 1",

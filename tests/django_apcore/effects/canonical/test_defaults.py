@@ -13,7 +13,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ProjectState
 
 from django_apcore.effects.active import Run, current_run
-from django_apcore.effects.defaults import random_source, watch_defaults
+from django_apcore.effects.canonical.defaults import random_source, watch_defaults
 from tests.matrix.models import Document, Order
 
 

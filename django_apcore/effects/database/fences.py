@@ -12,8 +12,8 @@ from typing import Any, Final, Protocol
 from django.db import DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from django_apcore.effects.database.sql import read_statement
 from django_apcore.effects.errors import TransactionEndedError
-from django_apcore.effects.sql import read_statement
 
 _SAFE_FUNCTIONS = frozenset(
     {

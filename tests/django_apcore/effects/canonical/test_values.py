@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from apcore.redaction import REDACTED_VALUE
 from apcore.schema import canonical_json
-from django_apcore.effects.canonical import (
+from django_apcore.effects.canonical.values import (
     UncanonicalError,
     canonical_value,
     describe,

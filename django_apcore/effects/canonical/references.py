@@ -10,8 +10,8 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.db.models import Field, ForeignKey, Model
 
-from django_apcore.effects.names import RowId
-from django_apcore.effects.tables import concrete
+from django_apcore.effects.canonical.names import RowId
+from django_apcore.effects.database.tables import concrete
 
 
 class Reference(dict[str, str]):

@@ -8,8 +8,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
 from django_apcore.effects.active import active_run
+from django_apcore.effects.database.sql import read_statement, shortened
 from django_apcore.effects.errors import UngovernedWriteError
-from django_apcore.effects.sql import read_statement, shortened
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def watch_other_connections() -> None:
     A module reaches one through a thread that works in its context (`asyncio.to_thread()`, or `sync_to_async()` off the
     sensitive thread), or by opening it. Such a write would be committed at once, in a preview too.
     """
-    connection_created.connect(_watch, dispatch_uid="django_apcore.effects.bystanders")
+    connection_created.connect(_watch, dispatch_uid="django_apcore.effects.database.bystanders")
 
 
 def _watch(connection: BaseDatabaseWrapper, **signal: Any) -> None:

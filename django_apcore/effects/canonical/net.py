@@ -9,13 +9,13 @@ from django.db import DEFAULT_DB_ALIAS
 from apcore.modules import Change
 from apcore.schema import canonical_json
 from django_apcore.effects.active import HeldMessage
-from django_apcore.effects.canonical import describe
-from django_apcore.effects.drafts import Draft, Drafter, TouchedRow, is_open
-from django_apcore.effects.labels import Labels
-from django_apcore.effects.ledger import Ledger, Touched
-from django_apcore.effects.names import Node, RowId, name_rows
-from django_apcore.effects.references import flattened
-from django_apcore.effects.tables import Key
+from django_apcore.effects.canonical.drafts import Draft, Drafter, TouchedRow, is_open
+from django_apcore.effects.canonical.labels import Labels
+from django_apcore.effects.canonical.names import Node, RowId, name_rows
+from django_apcore.effects.canonical.references import flattened
+from django_apcore.effects.canonical.values import describe
+from django_apcore.effects.database.ledger import Ledger, Touched
+from django_apcore.effects.database.tables import Key
 
 _SPELLED_OUT = 3
 """How many fields the summary of an update names."""

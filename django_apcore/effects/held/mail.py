@@ -16,7 +16,7 @@ from django.utils.functional import Promise
 from django.utils.module_loading import import_string
 
 from django_apcore.effects.active import HeldMessage, Run, active_run
-from django_apcore.effects.canonical import canonical_value, describe, redacted
+from django_apcore.effects.canonical.values import canonical_value, describe, redacted
 from django_apcore.effects.errors import UnholdableMessageError
 
 _CONNECTIONS: Final = frozenset({"connection", "_connection"})

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import Model
 
-from django_apcore.effects.ledger import Gate, Mode
-from django_apcore.effects.tables import Table
+from django_apcore.effects.database.ledger import Gate, Mode
+from django_apcore.effects.database.tables import Table
 
 
 class Labels:

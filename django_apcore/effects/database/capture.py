@@ -7,14 +7,14 @@ from typing import Any, NoReturn
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 
-from django_apcore.effects.compilers import Tracked, extended
-from django_apcore.effects.counters import counters_of
+from django_apcore.effects.database.compilers import Tracked, extended
+from django_apcore.effects.database.counters import counters_of
+from django_apcore.effects.database.fences import fence_of
+from django_apcore.effects.database.inserts import follow_insert
+from django_apcore.effects.database.ledger import Gate, Ledger, Mode
+from django_apcore.effects.database.sql import Statement, read_statement, shortened
+from django_apcore.effects.database.tables import Table
 from django_apcore.effects.errors import UngovernedWriteError
-from django_apcore.effects.fences import fence_of
-from django_apcore.effects.inserts import follow_insert
-from django_apcore.effects.ledger import Gate, Ledger, Mode
-from django_apcore.effects.sql import Statement, read_statement, shortened
-from django_apcore.effects.tables import Table
 
 Execute = Callable[[str, Any, bool, dict[str, Any]], Any]
 

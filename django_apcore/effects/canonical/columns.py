@@ -8,7 +8,8 @@ from uuid import UUID
 
 from django.db.models import NOT_PROVIDED, Value
 
-from django_apcore.effects.canonical import (
+from django_apcore.effects.canonical.defaults import random_source
+from django_apcore.effects.canonical.values import (
     JSON_NULL,
     UncanonicalError,
     canonical_value,
@@ -16,8 +17,7 @@ from django_apcore.effects.canonical import (
     redacted,
     unchecked,
 )
-from django_apcore.effects.defaults import random_source
-from django_apcore.effects.tables import Table
+from django_apcore.effects.database.tables import Table
 
 
 @dataclass(frozen=True, slots=True)

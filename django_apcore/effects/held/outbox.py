@@ -8,8 +8,8 @@ from django.db import router, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from django_apcore.effects.active import HeldMessage
-from django_apcore.effects.background import send_task_again
-from django_apcore.effects.mail import send_mail_again
+from django_apcore.effects.held.background import send_task_again
+from django_apcore.effects.held.mail import send_mail_again
 from django_apcore.models import OutboxMessage
 from django_apcore.secrets import decrypt, encrypt
 from django_apcore.signals import outbox_written

@@ -10,7 +10,7 @@ from django.apps import apps
 from django.db.models import Field
 
 from django_apcore.effects.active import active_run
-from django_apcore.effects.tables import concrete
+from django_apcore.effects.database.tables import concrete
 
 _RANDOM_MODULES = frozenset({"uuid", "secrets"})
 

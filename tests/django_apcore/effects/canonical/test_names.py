@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from django_apcore.effects.names import Node, name_rows
+from django_apcore.effects.canonical.names import Node, name_rows
 
 Graph = list[tuple[str, list[tuple[str, int]]]]
 """Rows by content, each with its references to others: a path and a number."""

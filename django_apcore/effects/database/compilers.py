@@ -6,8 +6,8 @@ from typing import Any, Protocol, Self
 from django.core.exceptions import FullResultSet
 from django.db.models import Model
 
-from django_apcore.effects.counters import WriteAction
-from django_apcore.effects.tables import Table
+from django_apcore.effects.database.counters import WriteAction
+from django_apcore.effects.database.tables import Table
 
 
 class Follower(Protocol):

@@ -9,8 +9,8 @@ from django.db.models import NOT_PROVIDED, DateField, Field, Model, TimeField
 from django.db.models.constants import OnConflict
 from django.db.models.expressions import DatabaseDefault
 
-from django_apcore.effects.ledger import Ledger, Touched
-from django_apcore.effects.tables import Key, Table
+from django_apcore.effects.database.ledger import Ledger, Touched
+from django_apcore.effects.database.tables import Key, Table
 
 
 def follow_insert(

@@ -10,8 +10,8 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 
-from django_apcore.effects.counters import Written
-from django_apcore.effects.tables import Key, Row, Table
+from django_apcore.effects.database.counters import Written
+from django_apcore.effects.database.tables import Key, Row, Table
 
 
 class Mode(Enum):

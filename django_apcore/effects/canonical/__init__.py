@@ -1,0 +1,1 @@
+"""Changes in the one form that a digest is made of."""

@@ -1,0 +1,1 @@
+"""What a module sends: mail and task messages, held until the commit."""
