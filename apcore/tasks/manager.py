@@ -11,15 +11,15 @@ import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from time import monotonic
 from typing import Any, Self
 
-from asgiref.sync import ThreadSensitiveContext
-
 from apcore.context import Context
-from apcore.errors import ExecutionCancelledError, InternalError, InvalidInputError, ModuleError, propagate_error
+from apcore.errors import ExecutionCancelledError, InternalError, InvalidInputError, ModuleError
 from apcore.execution import Executor
-from apcore.modules import ModuleAnnotations
+from apcore.modules import ModuleDefinition
+from apcore.tasks.attempts import Outcome, attempt
 from apcore.tasks.errors import TaskLimitExceededError, TaskManagerClosedError, TaskNotFoundError
 from apcore.tasks.jobs import Job, TaskCallback, TaskCallbacks
 from apcore.tasks.loops import BackgroundLoop, on_loop, running_loop
@@ -27,7 +27,7 @@ from apcore.tasks.retries import RetryPolicy
 from apcore.tasks.slots import Slots, spawn
 from apcore.tasks.states import TaskStatus
 from apcore.tasks.stores import MemoryTaskStore, TaskStore
-from apcore.tasks.task import Task, percentage
+from apcore.tasks.task import Task
 
 logger = logging.getLogger("apcore.tasks")
 
@@ -242,46 +242,17 @@ class AsyncTaskManager:
         before, task = self._store.update(job.task_id, _begun)
         if before.status is not TaskStatus.PENDING:
             return  # it was cancelled while it waited
-        outcome = await self._outcome(job, task.attempts)
-        _, task = self._store.update(job.task_id, lambda task: self._ended(task, outcome))
+        outcome = await attempt(self.executor, job, partial(self._report, job, task.attempts))
+        may_repeat = isinstance(outcome, ModuleError) and self._may_repeat(job, outcome, task.attempts)
+        _, task = self._store.update(job.task_id, lambda task: _ended(task, outcome, may_repeat))
         if task.is_finished:
             await self._conclude(job, task)
         else:
             spawn(job, self._try_again(job, task.attempts), lambda step: self._lost(job) if step.cancelled() else None)
 
-    async def _outcome(self, job: Job, attempt: int) -> dict[str, Any] | ModuleError:
-        job.call = asyncio.create_task(self._call(job, attempt))
-        try:
-            return await job.call
-        except asyncio.CancelledError:
-            step = asyncio.current_task()
-            if step is not None and step.cancelling():
-                raise  # the loop ends
-            return ExecutionCancelledError(
-                "Execution was cancelled where it awaited something", module_id=job.module_id
-            )
-        except ModuleError as error:
-            return error
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is this task's end
-            return propagate_error(error, job.module_id, job.origin)
-        finally:
-            job.call = None
-
-    async def _call(self, job: Job, attempt: int) -> dict[str, Any]:
-        def report(done: float, total: float | None = None, message: str = "") -> None:
-            self._report(job, attempt, percentage(done, total), message)
-
-        job.token.check()
-        async with ThreadSensitiveContext():  # a thread of its own, if it needs one
-            return await self.executor.call_async(job.module_id, job.inputs(), job.context(report))
-
-    def _ended(self, task: Task, outcome: dict[str, Any] | ModuleError) -> Task:
-        if not isinstance(outcome, ModuleError):
-            return task.complete(outcome)
-        if task.cancel_requested or isinstance(outcome, ExecutionCancelledError):
-            return task.cancel(outcome)
-        failed = task.fail(outcome)
-        return failed.retry() if self._retry.allows(outcome, self._annotations(task), task.attempts) else failed
+    def _may_repeat(self, job: Job, error: ModuleError, attempts: int) -> bool:
+        definition = self._definition(job.module_id)
+        return definition is not None and self._retry.allows(error, definition.annotations, attempts)
 
     async def _try_again(self, job: Job, attempts: int) -> None:
         await asyncio.sleep(self._retry.delay(attempts))
@@ -310,27 +281,27 @@ class AsyncTaskManager:
             if self._jobs.pop(job.task_id, None) is not None:
                 job.done.set_exception(InternalError("The task store failed", cause=error))
 
-    def _report(self, job: Job, attempt: int, percent: float, message: str) -> None:
+    def _report(self, job: Job, number: int, percent: float, message: str) -> None:
         """An attempt that was given up and still runs in its thread has nothing to say about the next one."""
         if job.task_id not in self._jobs:
             return
         before, task = self._store.update(
-            job.task_id, lambda task: task.report(percent, message) if task.attempts == attempt else task
+            job.task_id, lambda task: task.report(percent, message) if task.attempts == number else task
         )
         if task is not before:
             job.tell_soon(task)
 
     def _insist_later(self, job: Job, task: Task) -> None:
         """Threads cannot be cut off, and a coroutine that heeds its token is better left to end in good order."""
-        registry = self.executor.registry
-        if registry.has(task.module_id) and registry.get_definition(task.module_id).is_async:
+        definition = self._definition(task.module_id)
+        if definition is not None and definition.is_async:
             job.loop.call_later(self._cancel_grace, _insist, job)
 
-    def _annotations(self, task: Task) -> ModuleAnnotations:
-        registry = self.executor.registry
-        if not registry.has(task.module_id):
-            return ModuleAnnotations()
-        return registry.get_definition(task.module_id).annotations
+    def _definition(self, module_id: str) -> ModuleDefinition | None:
+        try:
+            return self.executor.registry.get_definition(module_id)
+        except ModuleError:
+            return None  # it is not there, or not there any more
 
 
 def _asked_to_end(task: Task) -> Task:
@@ -341,6 +312,15 @@ def _asked_to_end(task: Task) -> Task:
 
 def _begun(task: Task) -> Task:
     return task.begin() if task.status is TaskStatus.PENDING else task
+
+
+def _ended(task: Task, outcome: Outcome, may_repeat: bool) -> Task:
+    if not isinstance(outcome, ModuleError):
+        return task.complete(outcome)
+    if task.cancel_requested or isinstance(outcome, ExecutionCancelledError):
+        return task.cancel(outcome)
+    failed = task.fail(outcome)
+    return failed.retry() if may_repeat else failed
 
 
 def _cut_short(task: Task) -> Task:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from apcore.context import Context, Identity
-from apcore.errors import InvalidInputError
+from apcore.errors import InternalError, InvalidInputError
 from apcore.tasks import (
     NEVER_AGAIN,
     AsyncTaskManager,
@@ -467,6 +467,24 @@ def test_a_forgotten_manager_leaves_no_thread(executor):
     for thread in threads:
         thread.join(PATIENCE)
     assert not any(thread.is_alive() for thread in threads)
+
+
+def test_a_store_that_fails_leaves_nobody_waiting_and_blocks_no_other_task(manage, workshop, caplog):
+    class FailingStore(MemoryTaskStore):
+        fails = True
+
+        def update(self, task_id: str, change: Any) -> tuple[Task, Task]:
+            if self.fails:
+                raise OSError("the disk is full")
+            return super().update(task_id, change)
+
+    store = FailingStore()
+    manager = manage(store=store, max_concurrent=1)
+
+    with pytest.raises(InternalError):
+        manager.wait(manager.submit("work.echo", {"number": 1}), PATIENCE)
+    store.fails = False
+    assert manager.wait(manager.submit("work.echo", {"number": 2}), PATIENCE).status == "completed"
 
 
 # Event loops
