@@ -134,24 +134,24 @@ def _reachable(entries: Sequence[Entry]) -> Numbers:
 class _Table(Generic[T]):
     """Values under keys, found by an ID."""
 
-    __slots__ = ("_exact", "_heads", "_prefixes", "_words")
+    __slots__ = ("_exact", "_starts", "_words")
 
     def __init__(self, values: Mapping[Key, T]) -> None:
-        def of(kind: Kind) -> Mapping[str, T]:
-            return {key.text: value for key, value in values.items() if key.kind is kind}
+        self._exact = {key.text: value for key, value in values.items() if key.kind is Kind.EXACT}
+        self._words = {key.text: value for key, value in values.items() if key.kind is Kind.WORD}
+        starts = defaultdict(list)
+        for key, value in values.items():
+            if key.kind in (Kind.PREFIX, Kind.HEAD):
+                starts[key.text].append(value)
+        self._starts = _Trie(starts)
 
-        self._exact = of(Kind.EXACT)
-        self._words = of(Kind.WORD)
-        self._prefixes = _Trie(of(Kind.PREFIX))
-        self._heads = _Trie(of(Kind.HEAD))
-
-    def find(self, name: str) -> list[T]:
+    def find(self, name: str) -> Sequence[T]:
         """The values of all keys that the ID satisfies; a word that stands in it twice counts twice."""
-        found = [*self._prefixes.find(name), *self._heads.find(name)]
+        found = self._starts.find(name)
         if name in self._exact:
-            found.append(self._exact[name])
+            found = (*found, self._exact[name])
         if self._words:
-            found.extend(self._words[word] for word in name.split(".") if word in self._words)
+            found = (*found, *[self._words[word] for word in name.split(".") if word in self._words])
         return found
 
 
@@ -160,19 +160,17 @@ class _Trie(Generic[T]):
 
     __slots__ = ("_found", "_outer", "_prefixes")
 
-    def __init__(self, values: Mapping[str, T]) -> None:
+    def __init__(self, values: Mapping[str, Sequence[T]]) -> None:
         self._prefixes = sorted(values)
         self._outer: list[int] = []
         self._found: list[tuple[T, ...]] = []
         for place, prefix in enumerate(self._prefixes):
             outer = self._longest(prefix, place - 1)
             self._outer.append(outer)
-            self._found.append((*(self._found[outer] if outer >= 0 else ()), values[prefix]))
+            self._found.append((*(self._found[outer] if outer >= 0 else ()), *values[prefix]))
 
     def find(self, name: str) -> tuple[T, ...]:
         """The values of all prefixes of the name."""
-        if not self._prefixes:
-            return ()
         place = self._longest(name, bisect_right(self._prefixes, name) - 1)
         return self._found[place] if place >= 0 else ()
 
