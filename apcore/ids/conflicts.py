@@ -42,8 +42,7 @@ def refuse_conflicts(module_id: str, existing_ids: Container[str], open_namespac
     (``details["type"]`` is "duplicate_id", C-07) and ``InvalidModuleIdError`` ("reserved_word").
     """
     # The grammar has no capital letters, so the only ID that can collide with this one is itself.
-    twin = {module_id} if module_id in existing_ids else ()
-    duplicate = detect_id_conflicts(module_id, twin, reserved_words=())
+    duplicate = detect_id_conflicts(module_id, {module_id}) if module_id in existing_ids else None
     if duplicate is not None:
         details = {"type": duplicate.type, "module_id": module_id}
         raise InvalidInputError(duplicate.message, module_id=module_id, details=details)

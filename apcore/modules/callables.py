@@ -10,7 +10,9 @@ from typing import Any
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Whether calling it gives a coroutine; objects with an async `__call__` included."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+    if inspect.iscoroutinefunction(function):
+        return True
+    return not inspect.isroutine(function) and inspect.iscoroutinefunction(type(function).__call__)
 
 
 def innermost(function: Callable[..., Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -46,9 +47,13 @@ class ModuleDescription:
 
 
 def describe(definition: ModuleDefinition) -> ModuleDescription:
-    """The description of a module; what its own `describe()` returns replaces the generated parts (§5.6)."""
-    names = [field.name for field in fields(ModuleDescription)]
-    generated = ModuleDescription(**{name: getattr(definition, name) for name in names})
+    """The description of a module; what its own `describe()` returns replaces the generated parts (§5.6).
+
+    The schemas are copies: who changes them on their way to a tool does not change what calls are checked against.
+    """
+    parts = {field.name: getattr(definition, field.name) for field in fields(ModuleDescription)}
+    schemas = {name: deepcopy(parts[name]) for name in ("input_schema", "output_schema")}
+    generated = ModuleDescription(**{**parts, **schemas, "metadata": dict(definition.metadata)})
     own_describe = callable_attribute(definition.module, "describe")
     if own_describe is None:
         return generated

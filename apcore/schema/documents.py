@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from apcore.errors import SchemaParseError
 from apcore.schema.refs import inline_definitions
 from apcore.schema.types import describe_types
+
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 
 
 def schema_document(source: Any, *, output: bool = False) -> dict[str, Any]:
@@ -31,8 +33,8 @@ def schema_document(source: Any, *, output: bool = False) -> dict[str, Any]:
 
 def _copied(value: Any) -> Any:
     """A copy down to the plain values; several times as fast as ``deepcopy``, which counts when thousands register."""
-    if isinstance(value, str):
+    if value.__class__ in _PLAIN:
         return value
     if isinstance(value, Mapping):
-        return {name: _copied(each) for name, each in value.items()}
+        return {name: each if each.__class__ in _PLAIN else _copied(each) for name, each in value.items()}
     return [_copied(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -53,6 +53,18 @@ def test_generic_is_the_default_and_changes_nothing(registry):
     assert exported == registry.export_schema(MODULE_ID, False, "generic") == registry.describe(MODULE_ID).to_dict()
 
 
+@pytest.mark.req("R-4.17-07", "R-12.2-11")
+@pytest.mark.parametrize("profile", ["generic", "mcp"])
+def test_who_changes_an_export_changes_nothing_else(registry, profile):
+    exported = registry.export_schema(MODULE_ID, profile=profile)
+    exported["inputSchema" if profile == "mcp" else "input_schema"]["properties"]["to"]["type"] = "integer"
+    registry.describe(MODULE_ID).input_schema["properties"].clear()
+    registry.describe(MODULE_ID).metadata["added"] = True
+
+    assert registry.get_definition(MODULE_ID).input_schema == INPUT
+    assert registry.get_definition(MODULE_ID).metadata == {}
+
+
 @pytest.mark.req("R-4.16-11", "R-4.3-04")
 def test_strict_converts_the_schemas_and_keeps_the_description_for_people(registry):
     exported = registry.export_schema(MODULE_ID, strict=True)
