@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ Migrate = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 _CONTRACT_PARTS: Final = ("input_schema", "output_schema", "error_schema")
 _DEPRECATION_MINORS: Final = 2
-_SHORT_VERSION: Final = re.compile(r"[0-9]+\.[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ def migrate_schema(
     Raises ``MigrationFailedError`` if no way leads to the version, if a step raises, and if its result is not valid;
     ``details`` name the step. Raises ``VersionIncompatibleError`` for a text that is no version; ``1.1`` is one here.
     """
-    start, goal = _version(from_version), _version(to_version)
+    start, goal = Version.completed(from_version), Version.completed(to_version)
     if start == goal:
         return schema
     all_steps = [each if isinstance(each, MigrationStep) else MigrationStep(*each) for each in steps]
@@ -96,7 +94,7 @@ def remove_field(name: str, version: str) -> Migrate:
     A field that is not deprecated yet becomes deprecated and optional, and can go two minor versions later, or with the
     next major one; removing it earlier is refused.
     """
-    now = _version(version)
+    now = Version.completed(version)
 
     def migrate(schema: dict[str, Any]) -> dict[str, Any]:
         owner, key = _owner_of(schema, name)
@@ -106,7 +104,7 @@ def remove_field(name: str, version: str) -> Migrate:
         if since is None:
             removal = Version(now.major, now.minor + _DEPRECATION_MINORS, 0)
             field["x-deprecated"] = {**field.get("x-deprecated", {}), "since": version, "removal": str(removal)}
-        elif _is_kept_long_enough(_version(since), now):
+        elif _is_kept_long_enough(Version.completed(since), now):
             del owner["properties"][key]
         else:
             raise MigrationFailedError(f"Field '{name}' is deprecated since {since}: too early to remove it")
@@ -131,8 +129,8 @@ def _shortest_path(start: Version, goal: Version, steps: Sequence[MigrationStep]
     waiting = [start]
     for version in waiting:
         for step in steps:
-            target = _version(step.to_version)
-            if _version(step.from_version) == version and target not in paths:
+            target = Version.completed(step.to_version)
+            if Version.completed(step.from_version) == version and target not in paths:
                 paths[target] = [*paths[version], step]
                 waiting.append(target)
     return paths.get(goal, [])
@@ -161,7 +159,7 @@ def _check(schema: Any) -> None:
 
 
 def _refuse_changed_types(step: MigrationStep, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    if _version(step.from_version).major != _version(step.to_version).major:
+    if Version.completed(step.from_version).major != Version.completed(step.to_version).major:
         return
     before = _parts_of(old)
     for name, part in _parts_of(new).items():
@@ -193,8 +191,3 @@ def _field_of(owner: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _is_kept_long_enough(since: Version, now: Version) -> bool:
     return now.major > since.major or now.minor - since.minor >= _DEPRECATION_MINORS
-
-
-def _version(text: str) -> Version:
-    """Contracts change with minor versions, so ``1.1`` is said for ``1.1.0``, as in §13.4."""
-    return Version.parse(f"{text}.0" if _SHORT_VERSION.fullmatch(text) else text)

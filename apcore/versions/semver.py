@@ -16,7 +16,10 @@ _VERSION: Final = re.compile(
     r"(?P<major>0|[1-9][0-9]*)\.(?P<minor>0|[1-9][0-9]*)\.(?P<patch>0|[1-9][0-9]*)"
     r"(?:-(?P<prerelease>[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?"
 )
+_SHORT_VERSION: Final = re.compile(r"(?P<major>0|[1-9][0-9]*)(?:\.(?P<minor>0|[1-9][0-9]*))?")
 _CLAUSE: Final = re.compile(r"(?P<operator>\^|~|>=|<=|>|<|==|=|!=)?\s*(?P<version>\S+)")
+_EQUALITY: Final = frozenset({"", "=", "=="})
+_ALL_NUMBERS: Final = 3
 _OLDEST_SUPPORTED_MINORS: Final = 2
 
 
@@ -39,6 +42,12 @@ class Version:
         major, minor, patch = (int(found[name]) for name in ("major", "minor", "patch"))
         return cls(major, minor, patch, found["prerelease"] or "")
 
+    @classmethod
+    def completed(cls, text: str) -> Version:
+        """Also reads ``1.2`` and ``1``, as 1.2.0 and 1.0.0. Raises as ``parse``."""
+        short = _SHORT_VERSION.fullmatch(text.strip())
+        return cls(int(short["major"]), int(short["minor"] or 0), 0) if short else cls.parse(text)
+
     def __str__(self) -> str:
         suffix = f"-{self.prerelease}" if self.prerelease else ""
         return f"{self.major}.{self.minor}.{self.patch}{suffix}"
@@ -56,7 +65,8 @@ def satisfies(version: str, constraint: str) -> bool:
     """Whether a version fits a constraint: ``1.0.0``, ``>=1.0.0,<2.0.0``, ``^1.2.0``, ``~1.2.0``, ``*`` (§5.3).
 
     ``^`` allows what keeps the leftmost number that is not zero, ``~`` allows later patches; every part between commas
-    must hold. Raises ``VersionIncompatibleError`` for a text that is no version or no constraint.
+    must hold. A short version stands for all that begin with it: ``1.2`` alone is any 1.2.x, ``>=1.2`` is ``>=1.2.0``.
+    Raises ``VersionIncompatibleError`` for a text that is no version or no constraint.
     """
     candidate = Version.parse(version)
     return all(_holds(candidate, clause.strip(), constraint) for clause in constraint.split(","))
@@ -105,12 +115,20 @@ def _holds(candidate: Version, clause: str, constraint: str) -> bool:
         raise VersionIncompatibleError(
             f"'{constraint}' is not a version constraint", details={"constraint": constraint}
         )
-    wanted, sign = Version.parse(found["version"]), found["operator"] or ""
+    wanted, sign = Version.completed(found["version"]), found["operator"] or ""
+    given = _numbers_given(found["version"])
     if sign == "^":
-        return wanted <= candidate and _leading(candidate, wanted) == _leading(wanted, wanted)
-    if sign == "~":
-        return wanted <= candidate and (candidate.major, candidate.minor) == (wanted.major, wanted.minor)
+        return wanted <= candidate and _leading(candidate, wanted)[:given] == _leading(wanted, wanted)[:given]
+    if sign == "~" or (sign in _EQUALITY and given < _ALL_NUMBERS):
+        alike = min(given, 2)
+        return (
+            wanted <= candidate and (candidate.major, candidate.minor)[:alike] == (wanted.major, wanted.minor)[:alike]
+        )
     return _COMPARISONS[sign](candidate, wanted)
+
+
+def _numbers_given(version: str) -> int:
+    return version.partition("-")[0].count(".") + 1
 
 
 def _leading(version: Version, measure: Version) -> tuple[int, ...]:

@@ -59,6 +59,14 @@ def test_order():
         ("^0.0.3", ["0.0.3"], ["0.0.4"]),
         ("~1.2.3", ["1.2.3", "1.2.9"], ["1.3.0", "1.2.2"]),
         ("*", ["0.0.0", "9.9.9"], []),
+        ("1", ["1.0.0", "1.9.9"], ["0.9.9", "2.0.0"]),
+        ("=1.2", ["1.2.0", "1.2.9"], ["1.1.9", "1.3.0"]),
+        (">=1.2,<2", ["1.2.0", "1.9.9"], ["1.1.9", "2.0.0"]),
+        ("^1", ["1.0.0", "1.9.9"], ["0.9.9", "2.0.0"]),
+        ("^0", ["0.0.0", "0.9.9"], ["1.0.0"]),
+        ("^0.0", ["0.0.0", "0.0.9"], ["0.1.0"]),
+        ("~1", ["1.0.0", "1.9.9"], ["2.0.0"]),
+        ("~1.2", ["1.2.0", "1.2.9"], ["1.3.0"]),
     ],
 )
 def test_constraints(constraint, inside, outside):
@@ -66,7 +74,7 @@ def test_constraints(constraint, inside, outside):
     assert not any(satisfies(version, constraint) for version in outside)
 
 
-@pytest.mark.parametrize("constraint", ["", "^", ">=x", "1.0.0,", "=>1.0.0", "^1"])
+@pytest.mark.parametrize("constraint", ["", "^", ">=x", "1.0.0,", "=>1.0.0", "^1.", "01", "1.2.3.4"])
 def test_texts_that_are_no_constraints(constraint):
     with pytest.raises(VersionIncompatibleError):
         satisfies("1.0.0", constraint)
