@@ -187,7 +187,9 @@ def _annotations(given: Any) -> ModuleAnnotations:
 
 
 def _examples(given: Any) -> tuple[ModuleExample, ...]:
-    examples = tuple(given or ())
+    if not given:
+        return ()
+    examples = tuple(given)
     if not all(isinstance(each, (ModuleExample, Mapping)) for each in examples):
         raise TypeError("examples must be a list of ModuleExample or mappings")
     return tuple(each if isinstance(each, ModuleExample) else ModuleExample.from_dict(each) for each in examples)
@@ -226,7 +228,10 @@ def _texts(module: Any, name: str) -> tuple[str, ...] | None:
 
 
 def _first_given(*candidates: Any) -> Any:
-    return next((each for each in candidates if each is not None), None)
+    for each in candidates:
+        if each is not None:
+            return each
+    return None
 
 
 def _warn_about_texts(definition: ModuleDefinition) -> None:

@@ -50,8 +50,9 @@ def _rewrite(schema: Any, own_value: bool, uses: Mapping[int, bool] | None) -> A
         return _rewrite(inner, _is_alone(keyword, schema, alone), uses)
 
     rewritten = with_subschemas(schema, rewrite_inner)
-    if rewritten.get("format") not in FORMATS:
-        rewritten.pop("format", None)
+    form = rewritten.get("format")
+    if isinstance(form, str) and form not in FORMATS:  # what is no text is refused with the schema
+        del rewritten["format"]
     if alone:
         _close(rewritten)
     if rewritten.pop("nullable", False) is True:

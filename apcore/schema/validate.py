@@ -22,6 +22,7 @@ from apcore.schema.sensitive import SensitiveMask
 logger = logging.getLogger("apcore.schema")
 
 _CACHED_SCHEMAS: Final = 2048
+_PREPARED_WORDS: Final = ('"$', '"nullable"', '"format"')
 
 
 class Explainer(Protocol):
@@ -113,16 +114,30 @@ def compile_schema(document: Mapping[str, Any], *, strict_inputs: bool = False) 
     value that uses a field marked with ``x-deprecated`` is logged (§4.12). Raises ``SchemaParseError``,
     ``SchemaNotFoundError`` (a reference without target) and ``SchemaCircularRefError``.
     """
-    try:
-        text = canonical_json(document)
-    except (TypeError, ValueError) as error:
-        raise SchemaParseError("The schema holds something that JSON cannot express", cause=error) from error
-    return _compile(text, strict_inputs)
+    return _compile(_text_of(document), strict_inputs)
 
 
 def check_schema(document: Mapping[str, Any]) -> None:
     """Raises as ``compile_schema`` if the document is not a usable schema of Draft 2020-12."""
-    compile_schema(document)
+    _check(_text_of(document))
+
+
+def _text_of(document: Mapping[str, Any]) -> str:
+    try:
+        return canonical_json(document)
+    except (TypeError, ValueError) as error:
+        raise SchemaParseError("The schema holds something that JSON cannot express", cause=error) from error
+
+
+# A cache as that of ``_compile``. Most schemas are plain, and say by themselves whether they are right: at the
+# registration of thousands, preparing each for a call that may never come would take most of the time.
+@lru_cache(maxsize=_CACHED_SCHEMAS)
+def _check(text: str) -> None:
+    is_plain = text.startswith("{") and not any(word in text for word in _PREPARED_WORDS)
+    if is_plain:
+        _build_engine(json.loads(text))
+    else:
+        _compile(text, False)
 
 
 # A cache of immutable values by their content, so that sharing it between applications changes nothing.

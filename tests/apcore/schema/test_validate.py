@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apcore.errors import (
+    ModuleError,
     SchemaCircularRefError,
     SchemaNotFoundError,
     SchemaParseError,
@@ -162,6 +163,41 @@ def test_what_is_no_schema_is_refused(schema):
     with pytest.raises(SchemaParseError) as caught:
         check_schema(schema)
     assert caught.value.code == "SCHEMA_PARSE_ERROR"
+
+
+_KEYWORDS = st.sampled_from(
+    [
+        "type",
+        "properties",
+        "required",
+        "items",
+        "enum",
+        "pattern",
+        "minimum",
+        "anyOf",
+        "not",
+        "nullable",
+        "$ref",
+        "format",
+    ]
+)
+_VALUES = st.recursive(
+    st.sampled_from([True, False, None, 1, -1.5, "string", "integer", "(", "#", "date", [], {}, ["a"], ["a", "a"]]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_KEYWORDS, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.mark.req("R-4.2-01", "R-4.2-02")
+@given(st.dictionaries(_KEYWORDS, _VALUES, max_size=4))
+def test_what_is_checked_can_be_compiled_and_nothing_else(schema):
+    def refusal(of):
+        try:
+            of(schema)
+        except ModuleError as error:
+            return error.code
+
+    assert refusal(check_schema) == refusal(compile_schema)
 
 
 def test_place_of_the_fault_in_a_schema_is_named():
