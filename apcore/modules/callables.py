@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any
+
+ROUTINES = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.MethodDescriptorType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+)
+"""What ``inspect.isroutine`` knows, asked in one look instead of six."""
 
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Whether calling it gives a coroutine; objects with an async `__call__` included."""
     if inspect.iscoroutinefunction(function):
         return True
-    return not inspect.isroutine(function) and inspect.iscoroutinefunction(type(function).__call__)
+    return not isinstance(function, ROUTINES) and inspect.iscoroutinefunction(type(function).__call__)
 
 
 def innermost(function: Callable[..., Any]) -> Any:

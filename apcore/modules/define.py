@@ -9,7 +9,7 @@ from typing import Any
 
 from apcore.errors import ModuleLoadError
 from apcore.modules.annotations import ModuleAnnotations, merge_annotations
-from apcore.modules.callables import callable_attribute, is_async
+from apcore.modules.callables import ROUTINES, callable_attribute, is_async
 from apcore.modules.companion import NO_COMPANION, Companion
 from apcore.modules.conventions import CONTEXT_KEYS, misplaced_context_keys
 from apcore.modules.definition import EffectKind, ModuleDefinition
@@ -96,7 +96,7 @@ def _definition(
 
 
 def _instance(module_id: str, module: Any) -> Any:
-    if inspect.isroutine(module):
+    if isinstance(module, ROUTINES):
         raise ModuleLoadError(
             f"Module '{module_id}' is a bare function", module_id=module_id, suggestion="Wrap it: module(function)"
         )
