@@ -21,7 +21,7 @@ def test_apps_share_nothing() -> None:
     assert one.executor.registry is one.registry
 
 
-@pytest.mark.req("R-1.7-01", "R-1.7-02")
+@pytest.mark.req("R-1.7-02")
 def test_public_names_are_there_and_carry_no_prefix() -> None:
     assert all(hasattr(apcore, name) for name in apcore.__all__)
     assert not [name for name in apcore.__all__ if name.lower().startswith("apcore")]
