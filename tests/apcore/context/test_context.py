@@ -11,7 +11,7 @@ from tests.apcore.strategies import identities
 IDS = st.from_regex(r"[a-z][a-z0-9_]{0,8}(\.[a-z][a-z0-9_]{0,8}){0,2}", fullmatch=True)
 
 
-@pytest.mark.req("R-1.6-01")
+@pytest.mark.req("R-1.6-01", "R-5.7-03", "R-5.7-04")
 def test_inside_a_module_the_chain_ends_with_itself() -> None:
     root = Context.create()
     inner = root.enter("a.one").enter("b.two").enter("c.three")
@@ -32,7 +32,7 @@ def test_an_explicit_caller_is_kept_for_a_top_level_call() -> None:
     assert Context.create(caller_id="api.handler").enter("a.one").caller_id == "api.handler"
 
 
-@pytest.mark.req("R-12.7.2-01")
+@pytest.mark.req("R-12.7.2-01", "R-12.7.2-02", "R-12.7.2-04", "R-5.7-07")
 def test_data_is_shared_within_a_chain_and_isolated_between_chains() -> None:
     root, other = Context.create(), Context.create()
     child = root.enter("a.one")
@@ -41,6 +41,7 @@ def test_data_is_shared_within_a_chain_and_isolated_between_chains() -> None:
     assert other.data == {}
 
 
+@pytest.mark.req("R-10.5-02", "R-12.7.2-03")
 def test_children_inherit_trace_identity_services_and_deadline() -> None:
     root = Context.create(identity=Identity("7"), services={"db": object()}, cancel_token=CancelToken())
     root.deadline = 12.5
@@ -57,6 +58,7 @@ def test_children_inherit_trace_identity_services_and_deadline() -> None:
     assert child.cancel_token.is_cancelled
 
 
+@pytest.mark.req("R-5.7-13", "R-5.7-14", "R-5.7-16")
 @given(st.lists(IDS), st.none() | identities, st.dictionaries(st.text(), st.integers() | st.text()))
 def test_serialisation_round_trips(chain: list[str], identity: Identity | None, data: dict[str, object]) -> None:
     context = Context.create(identity=identity, call_chain=chain, data=dict(data))
@@ -65,7 +67,7 @@ def test_serialisation_round_trips(chain: list[str], identity: Identity | None, 
     assert again.data == {key: value for key, value in data.items() if not key.startswith("_")}
 
 
-@pytest.mark.req("R-5.7-08")
+@pytest.mark.req("R-5.7-08", "R-5.7-15", "R-5.7-17")
 def test_runtime_objects_never_travel(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     context = Context.create(executor=object(), services={"secret": 1}, cancel_token=CancelToken())

@@ -12,6 +12,7 @@ def test_the_wire_form_round_trips_through_json(identity: Identity) -> None:
     assert Identity.from_dict(json.loads(json.dumps(identity.to_dict()))) == identity
 
 
+@pytest.mark.req("R-5.7-06")
 def test_defaults() -> None:
     identity = Identity("42")
     assert (identity.type, identity.roles, identity.attrs) == ("user", (), {})

@@ -7,14 +7,14 @@ from apcore.context import Context, TraceParent, is_trace_id, new_trace_id, pars
 GOOD = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 
-@pytest.mark.req("R-10.5-01")
+@pytest.mark.req("R-10.5-01", "R-5.7-02")
 def test_new_trace_ids_are_valid_and_different() -> None:
     ids = {new_trace_id() for _ in range(100)}
     assert len(ids) == 100
     assert all(is_trace_id(each) for each in ids)
 
 
-@pytest.mark.req("R-10.5-03")
+@pytest.mark.req("R-10.5-03", "R-10.5-05", "R-10.5-06", "R-10.5-07", "R-10.5-08")
 @pytest.mark.parametrize("bad", ["0" * 32, "f" * 32, GOOD.upper(), GOOD[:-1], GOOD + "0", "", None, 7, GOOD + "\n"])
 def test_invalid_trace_ids_are_replaced_and_the_call_goes_on(bad: object, caplog: pytest.LogCaptureFixture) -> None:
     assert not is_trace_id(bad)
@@ -24,10 +24,12 @@ def test_invalid_trace_ids_are_replaced_and_the_call_goes_on(bad: object, caplog
         assert "trace_parent" in caplog.text
 
 
+@pytest.mark.req("R-10.5-04")
 def test_a_valid_trace_parent_is_taken_as_it_is() -> None:
     assert Context.create(trace_parent=GOOD).trace_id == GOOD
 
 
+@pytest.mark.req("R-10.5-09")
 def test_traceparent_header() -> None:
     parsed = parse_traceparent(f"00-{GOOD}-00f067aa0ba902b7-01")
     assert parsed == TraceParent(GOOD, "00f067aa0ba902b7", "01")

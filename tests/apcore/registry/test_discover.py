@@ -102,7 +102,7 @@ def test_the_sample_project_loads_as_a_whole(project, write):
         executor.call("executor.handler.db_task", {"id": "x"})
 
 
-@pytest.mark.req("R-5.11.1-01", "R-5.11.2-01")
+@pytest.mark.req("R-5.11.1-01", "R-5.11.12-01")
 def test_a_call_is_a_module_though_its_result_has_no_name(project, write):
     """The form of §5.11.12: ``module(service.send, id="email.send")``, and nothing else."""
     write(
