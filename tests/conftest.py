@@ -53,12 +53,19 @@ def chromium_path() -> str:
     return path
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that are about the database not under test: they run in the suite of that one."""
+    [other] = {"sqlite", "postgresql"} - {os.environ.get("APCORE_TEST_DATABASE", "sqlite")}
+    elsewhere = [item for item in items if item.get_closest_marker(other)]
+    if elsewhere:
+        config.hook.pytest_deselected(items=elsewhere)
+        items[:] = [item for item in items if item not in set(elsewhere)]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tests marked `postgresql` need that database to be the one under test; `browser` tests need Chromium."""
+    """Tests marked `postgresql` need that server; `browser` tests need Chromium."""
     if item.get_closest_marker("postgresql"):
         need("postgresql")
-        if os.environ.get("APCORE_TEST_DATABASE", "sqlite") != "postgresql":
-            pytest.skip("runs in the PostgreSQL suite (APCORE_TEST_DATABASE=postgresql)")
     if item.get_closest_marker("browser"):
         need("chromium")

@@ -120,9 +120,8 @@ def test_celery_has_workers_and_a_broker(celery_conf: Any, conf: dict[str, Any],
     assert ids(checks.check_celery(None)) == expected
 
 
+@pytest.mark.sqlite
 def test_sqlite_is_set_up_for_several_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    if connection.vendor != "sqlite":
-        pytest.skip("about SQLite")
     assert checks.check_database(None) == []
     monkeypatch.setitem(connection.settings_dict, "OPTIONS", {})
     assert ids(checks.check_database(None)) == ["django_apcore.W004", "django_apcore.W005"]
