@@ -57,9 +57,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out the tests that are about the database not under test: they run in the suite of that one."""
     [other] = {"sqlite", "postgresql"} - {os.environ.get("APCORE_TEST_DATABASE", "sqlite")}
     elsewhere = [item for item in items if item.get_closest_marker(other)]
-    if elsewhere:
-        config.hook.pytest_deselected(items=elsewhere)
-        items[:] = [item for item in items if item not in set(elsewhere)]
+    config.hook.pytest_deselected(items=elsewhere)
+    items[:] = [item for item in items if not item.get_closest_marker(other)]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -48,7 +48,7 @@ ITEM_SCHEMA: Final[Mapping[str, Any]] = {
                 "documentation": _TEXT,
                 "guidance": _TEXT,
                 "tags": _TEXTS,
-                "cli": {"type": "object", "properties": {**_SURFACE["properties"], "group": _TEXT}},  # type: ignore[dict-item]
+                "cli": {"type": "object", "properties": {**_SURFACE["properties"], "group": _TEXT}},  # type: ignore[dict-item]  # the surface is one of ours
                 "mcp": _SURFACE,
                 "a2a": _SURFACE,
             },

@@ -49,7 +49,7 @@ class BindingLoader:
 
     def load_binding_dir(
         self,
-        dir: StrPath,  # noqa: A002
+        dir: StrPath,  # noqa: A002 - the public name
         registry: Admitting,
         pattern: str = BINDING_PATTERN,
     ) -> list[FunctionModule]:

@@ -48,7 +48,7 @@ class FunctionModule:
         self,
         function: Callable[..., Any],
         *,
-        id: str,  # noqa: A002
+        id: str,  # noqa: A002 - §5.11.3 fixes the name
         schema: FunctionSchema | None = None,
         **options: Unpack[ModuleOptions],
     ) -> None:

@@ -67,7 +67,7 @@ def _unique_items(validator: Any, wanted: bool, instance: Any, schema: Any) -> I
         yield ValidationError("has equal elements")
 
 
-_Reference: Final[type[Validator]] = extend(  # type: ignore[no-untyped-call]
+_Reference: Final[type[Validator]] = extend(  # type: ignore[no-untyped-call]  # jsonschema is untyped here
     Draft202012Validator,
     validators={
         "additionalProperties": _additional_properties,

@@ -45,7 +45,7 @@ def _copied(original: Any, copy_of: Callable[[Any], Any]) -> Any:
 
 
 def _empty_copy(original: Any) -> Any:
-    copy: Any = typing_extensions.TypedDict(original.__name__, {})  # type: ignore[misc]
+    copy: Any = typing_extensions.TypedDict(original.__name__, {})  # type: ignore[misc]  # made at run time
     for name in ("__module__", "__qualname__", "__doc__", "__total__", "__required_keys__", "__optional_keys__"):
         setattr(copy, name, getattr(original, name))
     return copy

@@ -164,7 +164,7 @@ class AsyncTaskManager:
             job.done.result(None if deadline is None else max(0.0, deadline - monotonic()))
         self._background.stop()
 
-    async def shutdown_async(self, *, cancel: bool = False, timeout: float | None = None) -> None:  # noqa: ASYNC109
+    async def shutdown_async(self, *, cancel: bool = False, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as shutdown()
         """Like ``shutdown``, from a coroutine."""
         async with asyncio.timeout(timeout):
             for job in self._close(cancel):

@@ -35,7 +35,7 @@ class ModuleListView(ApiView, ListAPIView[ModuleDefinition]):  # type: ignore[ty
         """List the modules that you may call, by ID."""
         return self.list(request)
 
-    def get_queryset(self) -> list[ModuleDefinition]:  # type: ignore[override]
+    def get_queryset(self) -> list[ModuleDefinition]:  # type: ignore[override]  # modules are no rows
         query = self.request.query_params
         return listed_modules(self.call_context, prefix=query.get("prefix"), tags=query.getlist("tag"))
 

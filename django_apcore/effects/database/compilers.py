@@ -71,7 +71,7 @@ class _Insert(_Extension):
         return [(Tracked(sql, "insert", self._table()), params) for sql, params in statements]
 
     def execute_sql(self, returning_fields: Any = None) -> list[Any]:
-        return self.follower.insert(self, self._table(), returning_fields, super().execute_sql)  # type: ignore[misc]
+        return self.follower.insert(self, self._table(), returning_fields, super().execute_sql)  # type: ignore[misc]  # a mixin
 
 
 class _Update(_Extension):

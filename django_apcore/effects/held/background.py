@@ -95,7 +95,7 @@ def _gate(owner: type, name: str, hold: Callable[..., HeldResult]) -> None:
         call = parameters.bind(self, *args, **kwargs).arguments
         return hold(run, self, **(call | call.pop("options", {})))
 
-    gated.holds_tasks = True  # type: ignore[attr-defined]
+    gated.holds_tasks = True  # type: ignore[attr-defined]  # a mark of ours
     setattr(owner, name, gated)
 
 

@@ -26,7 +26,7 @@ _CONNECTIONS: Final = frozenset({"connection", "_connection"})
 def hold_mail() -> None:
     """Have every mail backend, however it was made, hold its messages while a run is active. Idempotent."""
     if BaseEmailBackend.__getattribute__ is not _ask_run_first:
-        BaseEmailBackend.__getattribute__ = _ask_run_first  # type: ignore[method-assign]
+        BaseEmailBackend.__getattribute__ = _ask_run_first  # type: ignore[method-assign]  # the hook itself
 
 
 def send_mail_again(payload: dict[str, Any], idempotency_key: str) -> None:
