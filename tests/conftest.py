@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 
+import django
 import pytest
 from hypothesis import settings
 
@@ -54,11 +55,21 @@ def chromium_path() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that are about the database not under test: they run in the suite of that one."""
-    [other] = {"sqlite", "postgresql"} - {os.environ.get("APCORE_TEST_DATABASE", "sqlite")}
-    elsewhere = [item for item in items if item.get_closest_marker(other)]
+    """Leave out the tests that are about a database or a Django not under test: they run in the suite of that one."""
+    elsewhere = [item for item in items if _belongs_elsewhere(item)]
     config.hook.pytest_deselected(items=elsewhere)
-    items[:] = [item for item in items if not item.get_closest_marker(other)]
+    left_out = set(elsewhere)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _belongs_elsewhere(item: pytest.Item) -> bool:
+    [other] = {"sqlite", "postgresql"} - {os.environ.get("APCORE_TEST_DATABASE", "sqlite")}
+    since = item.get_closest_marker("django_from")
+    return item.get_closest_marker(other) is not None or (since is not None and _is_older_than(since.args[0]))
+
+
+def _is_older_than(version: str) -> bool:
+    return django.VERSION[:2] < tuple(map(int, version.split(".")))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,7 +5,6 @@ from email.message import EmailMessage as PlainMessage
 from email.mime.image import MIMEImage
 from typing import Any
 
-import django
 import pytest
 from django.core import mail
 from django.core.mail import (
@@ -256,7 +255,7 @@ def test_an_id_of_a_new_row_in_a_header_is_a_reference() -> None:
     execute_approved(write, record.digest)
 
 
-@pytest.mark.skipif(django.VERSION < (6, 0), reason="Django takes such parts from 6.0 on")
+@pytest.mark.django_from("6.0")  # which takes such parts
 def test_a_modern_part_is_kept() -> None:
     part = PlainMessage()
     part.set_content("inside")
