@@ -257,6 +257,12 @@ from .errors import (
 from .errors import (
     propagate_error as propagate_error,
 )
+from .events import (
+    Event as Event,
+)
+from .events import (
+    EventEmitter as EventEmitter,
+)
 from .execution import (
     Executor as Executor,
 )

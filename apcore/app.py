@@ -8,6 +8,7 @@ from typing import Any
 
 from apcore.acl import ACL
 from apcore.approval import ApprovalHandler
+from apcore.events import EventEmitter
 from apcore.execution import AsyncRunner, Executor, ExecutorSettings, SyncRunner
 from apcore.execution.executor import RunnerFactory
 from apcore.registry import Registry
@@ -23,6 +24,7 @@ class App:
     toggles: Toggles
     approval_handler: ApprovalHandler | None
     executor: Executor
+    events: EventEmitter
 
 
 def build_app(
@@ -34,10 +36,12 @@ def build_app(
     middlewares: Iterable[Any] = (),
     config: ExecutorSettings | Mapping[str, Any] | None = None,
     runners: tuple[RunnerFactory, RunnerFactory] = (SyncRunner, AsyncRunner),
+    events: EventEmitter | None = None,
 ) -> App:
     """An app from its parts; what is not given is new and empty. Without ``acl`` every call is allowed (C-64)."""
     registry = Registry() if registry is None else registry
     toggles = Toggles() if toggles is None else toggles
+    events = EventEmitter() if events is None else events
     executor = Executor(
         registry,
         acl=acl,
@@ -47,4 +51,4 @@ def build_app(
         toggles=toggles,
         runners=runners,
     )
-    return App(registry, acl, toggles, approval_handler, executor)
+    return App(registry, acl, toggles, approval_handler, executor, events)

@@ -1,0 +1,71 @@
+"""What happened, as data (§9.16)."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final, Literal, get_args
+
+from apcore.errors import InvalidInputError
+
+Severity = Literal["info", "warn", "error"]
+SEVERITIES: Final[tuple[str, ...]] = get_args(Severity)
+"""From the mildest to the gravest."""
+
+_TYPE: Final = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9_]+)+")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened (§9.16).
+
+    ``type`` is a dotted name whose first part says who emits it: ``billing.invoice_generated``. ``data`` holds JSON
+    values. ``timestamp`` is aware, in UTC. ``event_id`` tells a second delivery of the same event from another event.
+
+    Raises InvalidInputError for a type without a dot or with other characters (§9.16.1), for an unknown severity and
+    for a timestamp without a time zone.
+    """
+
+    type: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    module_id: str | None = None
+    severity: Severity = "info"
+    timestamp: datetime = field(default_factory=_now)
+    trace_id: str | None = None
+    event_id: str = field(default_factory=_new_id)
+
+    def __post_init__(self) -> None:
+        if not _TYPE.fullmatch(self.type):
+            raise InvalidInputError(
+                f"{self.type!r} is no event type: it takes dotted lower-case names such as 'billing.invoice_generated'",
+                details={"type": self.type},
+            )
+        if self.severity not in SEVERITIES:
+            raise InvalidInputError(f"An event is one of {', '.join(SEVERITIES)}, not {self.severity!r}")
+        if self.timestamp.tzinfo is None:
+            raise InvalidInputError(f"The timestamp of '{self.type}' needs a time zone")
+        object.__setattr__(self, "data", MappingProxyType(dict(self.data)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form, as files and webhooks get it; the timestamp in ISO 8601, UTC, with a ``Z``."""
+        return {
+            "event_id": self.event_id,
+            "type": self.type,
+            "severity": self.severity,
+            "timestamp": self.timestamp.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+            "module_id": self.module_id,
+            "trace_id": self.trace_id,
+            "data": dict(self.data),
+        }
