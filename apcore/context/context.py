@@ -20,7 +20,8 @@ class Context:
     """Runtime facts of one call, and the bag that its chain shares (§5.7).
 
     Inside a module ``call_chain`` ends with the module itself and ``caller_id`` is the entry before it. ``data`` is one
-    dict for the whole chain; everything else belongs to this call alone.
+    dict for the whole chain; everything else belongs to this call alone. ``span`` is what traces this call, None when
+    nobody does; on a context for a top-level call it may be the ``TraceParent`` that the call continues (§10.1).
     """
 
     __slots__ = (
@@ -34,6 +35,7 @@ class Context:
         "prepared_for",
         "redacted_inputs",
         "services",
+        "span",
         "trace_id",
     )
 
@@ -61,6 +63,7 @@ class Context:
         self.redacted_inputs = redacted_inputs
         self.deadline = deadline
         self.prepared_for: str | None = None
+        self.span: Any = None
 
     @classmethod
     def create(

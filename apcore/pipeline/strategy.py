@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from apcore.errors import InvalidInputError
@@ -73,6 +73,14 @@ class Strategy:
                 after=(*step.after, after) if after else step.after,
             ),
         )
+
+    def rewritten(self, rewrite: Callable[[Step], StepFunction | None]) -> Strategy:
+        """The same steps, of which those run otherwise for which ``rewrite(step)`` returns a function.
+
+        The function stands where the step's own stood, inside its hooks: it is as pure and as native as the step.
+        """
+        functions = [(step, rewrite(step)) for step in self.steps]
+        return self._with(step if run is None else replace(step, run=run) for step, run in functions)
 
     def _with(self, steps: Iterable[Step]) -> Strategy:
         return Strategy(steps, commits_from=self.commits_from, commits_to=self.commits_to)
