@@ -138,6 +138,7 @@ class ApprovalRequest(models.Model):
     failure = StorableJSONField(null=True, blank=True)
     collected_at = models.DateTimeField(null=True, blank=True)
     collected_key_hash = models.CharField(max_length=64, blank=True)
+    details_removed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name = _("approval request")
