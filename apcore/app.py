@@ -12,6 +12,8 @@ from apcore.events import EventEmitter
 from apcore.execution import AsyncRunner, Executor, ExecutorSettings, SyncRunner
 from apcore.execution.executor import RunnerFactory
 from apcore.registry import Registry
+from apcore.telemetry.error_history import ErrorHistory
+from apcore.telemetry.usage import UsageCollector
 from apcore.toggles import Toggles
 
 
@@ -25,6 +27,8 @@ class App:
     approval_handler: ApprovalHandler | None
     executor: Executor
     events: EventEmitter
+    usage: UsageCollector
+    error_history: ErrorHistory
 
 
 def build_app(
@@ -37,11 +41,15 @@ def build_app(
     config: ExecutorSettings | Mapping[str, Any] | None = None,
     runners: tuple[RunnerFactory, RunnerFactory] = (SyncRunner, AsyncRunner),
     events: EventEmitter | None = None,
+    usage: UsageCollector | None = None,
+    error_history: ErrorHistory | None = None,
 ) -> App:
     """An app from its parts; what is not given is new and empty. Without ``acl`` every call is allowed (C-64)."""
     registry = Registry() if registry is None else registry
     toggles = Toggles() if toggles is None else toggles
     events = EventEmitter() if events is None else events
+    usage = UsageCollector() if usage is None else usage
+    error_history = ErrorHistory() if error_history is None else error_history
     executor = Executor(
         registry,
         acl=acl,
@@ -51,4 +59,4 @@ def build_app(
         toggles=toggles,
         runners=runners,
     )
-    return App(registry, acl, toggles, approval_handler, executor, events)
+    return App(registry, acl, toggles, approval_handler, executor, events, usage, error_history)
