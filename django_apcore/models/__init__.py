@@ -7,6 +7,7 @@ from django_apcore.models.idempotency import IdempotentResponse
 from django_apcore.models.outbox import OutboxMessage
 from django_apcore.models.tasks import AsyncTask
 from django_apcore.models.toggles import Toggle
+from django_apcore.models.usage import ErrorRecord, UsageBucket
 
 __all__ = [
     "ACLRule",
@@ -17,8 +18,10 @@ __all__ = [
     "AuditChain",
     "AuditEntry",
     "EffectChange",
+    "ErrorRecord",
     "IdempotentResponse",
     "OutboxMessage",
     "PolicyRevision",
     "Toggle",
+    "UsageBucket",
 ]
