@@ -356,6 +356,9 @@ from .registry import (
     resolve_module_id as resolve_module_id,
 )
 from .registry import (
+    safe_unregister as safe_unregister,
+)
+from .registry import (
     to_a2a_skill as to_a2a_skill,
 )
 from .registry import (

@@ -66,8 +66,10 @@ class EffectMeter:
 
     async def _run(self, runner: Runner, invocation: Invocation, function: Any, context: Context) -> Any:
         """Every run gets inputs of its own: what one does to them must not be what is approved, or runs next."""
-        deadline = self._settings.module_deadline(invocation.definition.timeout_ms, context.deadline)
-        return await runner.call_within(deadline, context, function, copy.deepcopy(invocation.inputs), context)
+        definition = invocation.definition
+        deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
+        with definition.activity.inside(context, definition.module_id):
+            return await runner.call_within(deadline, context, function, copy.deepcopy(invocation.inputs), context)
 
 
 def _wrong_type(definition: ModuleDefinition, expected: str, value: Any) -> ModuleExecuteError:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from apcore.modules.activity import Activity
 from apcore.modules.annotations import ModuleAnnotations
 from apcore.modules.dependency import Dependency
 from apcore.modules.examples import ModuleExample
@@ -55,6 +56,8 @@ class ModuleDefinition:
     preview: Function | None
     plan: Function | None
     apply: Function | None
+    activity: Activity = field(default_factory=Activity)
+    """The calls inside of the module now (§12.7.4); definitions of one instance share it."""
 
     @cached_property
     def input_validator(self) -> CompiledSchema:

@@ -6,18 +6,20 @@ import builtins
 import logging
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from apcore.discovery import DiscoverySettings, Findings, FoundModule, find_modules
+from apcore.discovery import DiscoverySettings, Findings, FoundModule, Place, find_modules
 from apcore.errors import ModuleError, ModuleNotFoundError, ReloadFailedError
 from apcore.modules import ModuleDefinition, ModuleDescription, describe
 from apcore.registry.admission import admit
 from apcore.registry.bulk import Origin, dispensable_ids, loading_order, module_to_renew, origin_of, presented
+from apcore.registry.draining import DRAIN_SECONDS, Unloaded, drain
 from apcore.registry.events import REGISTRY_EVENTS, RegistryCallback, RegistryEvents
 from apcore.registry.exports import PROFILES_WITH_TOOL_NAMES, export_description, tool_name
-from apcore.registry.lifecycle import load, unload
+from apcore.registry.lifecycle import load, suspend, unload
 from apcore.registry.queries import Predicate, matches, select
-from apcore.registry.reloading import reload
+from apcore.registry.reloading import Reloaded, reload
 from apcore.registry.selection import Strategy, resolve_module_id
 from apcore.registry.tool_names import ToolNames
 
@@ -36,6 +38,8 @@ class Registry:
         self._origins: dict[str, Origin] = {}
         self._tool_names = ToolNames()
         self._changing = threading.RLock()
+        self._renewing = threading.RLock()
+        self._away: set[str] = set()
         self._events = RegistryEvents()
 
     def register(self, module_id: str, module: Any) -> ModuleDefinition:
@@ -50,16 +54,31 @@ class Registry:
         """As `register()`, for the framework's own modules: `system.*` and `internal.*` are open (§2.5)."""
         return self._admit(module_id, module, internal=True)
 
-    def unregister(self, module_id: str) -> bool:
-        """Remove a module and call its `on_unload()`; whether it was there. An unknown ID is fine (§12.7.4)."""
-        with self._changing:
-            definition = self._definitions.get(module_id)
-            if definition is None:
-                return False
-            self._events.emit(REGISTRY_EVENTS["UNREGISTER"], module_id, definition.module)
-            self._withdraw(module_id)
+    def unregister(self, module_id: str, *, timeout: float = DRAIN_SECONDS) -> bool:
+        """Remove a module and, when its calls have ended, call `on_unload()`; whether it was there (§12.7.4).
+
+        Calls that have not begun get MODULE_NOT_FOUND, running ones go on to their end; after `timeout` seconds the
+        module goes in spite of them, which is logged. Blocks meanwhile. An unknown ID is fine.
+        """
+        definition = self._remove(module_id)
+        if definition is None:
+            return False
+        drain(definition, timeout)
         unload(definition)
         return True
+
+    def safe_unregister(self, module_id: str, *, timeout: float = DRAIN_SECONDS) -> Unloaded:
+        """As `unregister()`, and `on_suspend()` before `on_unload()`: `(True, state)`, or `(False, None)` by force.
+
+        `(True, None)` too for an unknown ID.
+        """
+        definition = self._remove(module_id)
+        if definition is None:
+            return True, None
+        is_drained = drain(definition, timeout)
+        state = suspend(definition)
+        unload(definition)
+        return is_drained, state if is_drained else None
 
     def discover(self, config: Any = None) -> builtins.list[str]:
         """Find the modules of a project and register those that are new; their IDs in the order of loading (§12.2).
@@ -89,25 +108,24 @@ class Registry:
         for module_id in reversed(tuple(self._definitions)):
             self.unregister(module_id)
 
-    def reload(self, module_id: str) -> ModuleDefinition:
+    def reload(self, module_id: str, *, timeout: float = DRAIN_SECONDS) -> ModuleDefinition:
         """Import the file of a discovered module anew, and put a new instance in the place of the old one (§12.7.3).
 
-        In this order: `on_suspend()`, `on_unload()`, the file, the constructor, `on_load()`, and `on_resume(state)` if
-        there is a state. Meanwhile the module cannot be found. Files that it imports are not read again.
+        In this order: running calls end (at most `timeout` seconds), `on_suspend()`, `on_unload()`, the file, the
+        constructor, `on_load()`, and `on_resume(state)` if there is a state. Meanwhile the module cannot be found, and
+        its ID is taken. Files that it imports are not read again.
 
         Raises ModuleNotFoundError, and ReloadFailedError if the module was not discovered in a file or its file is no
         module any more; then the old instance was loaded again, with its state.
         """
-        with self._changing:
-            old, origin = self.get_definition(module_id), self._origins.get(module_id)
-            if origin is None or origin.place is None:
-                raise ReloadFailedError(f"Module '{module_id}' was not discovered in a file", module_id=module_id)
-            self._events.emit(REGISTRY_EVENTS["UNREGISTER"], module_id, old.module)
-            self._withdraw(module_id)
-            reloaded = reload(old, origin, origin.place, self._definitions)
-            self._publish(reloaded.definition)
-            self._origins[module_id] = reloaded.origin
-        self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, reloaded.definition.module)
+        with self._renewing:
+            old, origin, place = self._send_away(module_id)
+            try:
+                reloaded = reload(old, origin, place, self._definitions, timeout=timeout)
+            except BaseException:
+                self._away.discard(module_id)
+                raise
+            self._bring_in(reloaded)
         if reloaded.failure is not None:
             raise reloaded.failure
         return reloaded.definition
@@ -178,16 +196,56 @@ class Registry:
         """Call back with (module ID, module) on an event of `REGISTRY_EVENTS`. Raises InvalidInputError."""
         self._events.on(event, callback)
 
+    def _remove(self, module_id: str) -> ModuleDefinition | None:
+        """Mark the module, say so, and withdraw it (C-62). One that is being reloaded does not come back."""
+        with self._changing:
+            self._away.discard(module_id)
+            definition = self._definitions.get(module_id)
+            if definition is None:
+                return None
+            definition.activity.is_leaving = True
+            self._events.emit(REGISTRY_EVENTS["UNREGISTER"], module_id, definition.module)
+            self._withdraw(module_id)
+        return definition
+
+    def _send_away(self, module_id: str) -> tuple[ModuleDefinition, Origin, Place]:
+        """Withdraw a module that is to come back, and keep its ID for it."""
+        with self._changing:
+            definition, origin = self.get_definition(module_id), self._origins.get(module_id)
+            if origin is None or origin.place is None:
+                raise ReloadFailedError(f"Module '{module_id}' was not discovered in a file", module_id=module_id)
+            self._remove(module_id)
+            self._away.add(module_id)
+        return definition, origin, origin.place
+
+    def _bring_in(self, reloaded: Reloaded) -> None:
+        """Publish what was loaded. Raises ModuleNotFoundError if the module was unregistered in the meantime."""
+        definition = reloaded.definition
+        module_id = definition.module_id
+        with self._changing:
+            is_awaited = module_id in self._away
+            self._away.discard(module_id)
+            if is_awaited:
+                self._publish(definition)
+                self._origins[module_id] = reloaded.origin
+        if not is_awaited:
+            unload(definition)
+            raise ModuleNotFoundError(
+                f"Module '{module_id}' was unregistered while it was reloaded", module_id=module_id
+            )
+        self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, definition.module)
+
     def _admit(self, module_id: str, module: Any, *, internal: bool) -> ModuleDefinition:
         with self._changing:
-            definition = admit(module_id, module, self._definitions, internal=internal)
+            taken = self._definitions.keys() | self._away if self._away else self._definitions
+            definition = admit(module_id, module, taken, internal=internal)
             load(definition)
             self._publish(definition)
         self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, definition.module)
         return definition
 
     def _register_all(self, findings: Findings, *, is_rediscovery: bool) -> builtins.list[str]:
-        with self._changing:
+        with self._renewing, self._changing:
             known = self._origins if is_rediscovery else {}
             wanted = [each for each in findings.found if origin_of(each, findings) != known.get(each.module_id)]
             definitions, origins, loaded = dict(self._definitions), dict(self._origins), builtins.list[str]()
@@ -214,6 +272,8 @@ class Registry:
             definition = presented(definition, findings.displays.get(module_id))
             if current is None:
                 load(definition)
+            elif definition.module is current.module:
+                definition = replace(definition, activity=current.activity)
         except ModuleError as error:
             error.add_note(f"While registering {module_id} of {found.file}")
             if module_id not in dispensable_ids(findings):

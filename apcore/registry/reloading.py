@@ -11,6 +11,7 @@ from apcore.errors import ModuleError, ReloadFailedError
 from apcore.modules import ModuleDefinition
 from apcore.registry.admission import admit
 from apcore.registry.bulk import Origin, presented
+from apcore.registry.draining import drain
 from apcore.registry.lifecycle import load, resume, suspend, unload
 
 
@@ -23,12 +24,15 @@ class Reloaded:
     failure: ReloadFailedError | None = None
 
 
-def reload(old: ModuleDefinition, origin: Origin, place: Place, existing_ids: Collection[str]) -> Reloaded:
-    """Suspend and unload the old instance, import its file anew, load the new one and hand it the state.
+def reload(
+    old: ModuleDefinition, origin: Origin, place: Place, existing_ids: Collection[str], *, timeout: float
+) -> Reloaded:
+    """Let the calls end, suspend and unload the old instance, import its file anew, and load it with the state.
 
-    Raises ReloadFailedError if the old instance, after a failure, does not load again either.
+    Where calls did not end within `timeout` seconds, there is no state: they may still be changing it. Raises
+    ReloadFailedError if the old instance, after a failure, does not load again either.
     """
-    state = suspend(old)
+    state = suspend(old) if drain(old, timeout) else None
     unload(old)
     try:
         definition, renewed = _next_version(old.module_id, place, origin, existing_ids)
@@ -57,4 +61,5 @@ def _bring_back(old: ModuleDefinition, state: Mapping[str, Any] | None, failure:
     except ModuleError as error:
         failure.add_note(f"The old instance does not load again either: {error.message}")
         raise failure from error
+    old.activity.is_leaving = False
     resume(old, state)

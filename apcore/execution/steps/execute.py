@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import hmac
+from threading import get_ident
 from typing import Any
 
 from apcore.approval import EffectDriftError
 from apcore.effects import NO_EFFECT, EffectRecord
 from apcore.execution.measurement import EffectMeter, planned_effect
 from apcore.execution.settings import ExecutorSettings
+from apcore.modules.definition import Function
 from apcore.pipeline import PipelineState
 
 
@@ -21,25 +23,40 @@ class Execute:
         self._meter = meter
 
     async def run(self, state: PipelineState) -> Any:
-        """Raises ModuleTimeoutError past the deadline and EffectDriftError when the approved effect is not this one."""
-        definition, context = state.definition, state.context
+        """Raises ModuleTimeoutError past the deadline, EffectDriftError when the approved effect is not this one, and
+        ModuleNotFoundError when the module is being unloaded (§12.7.4).
+        """
+        definition = state.definition
         if state.sealed_inputs is not None:
             # Exactly what was approved, also when a transaction that another one got in the way of runs again.
             state.inputs = copy.deepcopy(state.sealed_inputs)
-        deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
-        function, argument = definition.execute, state.inputs
-        expected = state.grant.effect_digest if state.grant is not None else None
-        if expected is not None and definition.effect == "planned" and definition.apply is not None:
-            invocation = state.invocation()
-            argument = await self._meter.plan(state.runner, invocation)
-            _require(planned_effect(argument, invocation.secrets), expected)
-            function = definition.apply
-        elif expected is not None and definition.effect == "declared":
-            _require(await self._meter.measure(state.runner, state.invocation()), expected)
-        elif expected is not None and definition.effect == "none":
-            _require(NO_EFFECT, expected)
-        state.result = await state.runner.call_within(deadline, context, function, argument, context)
+        activity = definition.activity
+        activity.calls[state] = get_ident()  # before the look at is_leaving; see Activity
+        try:
+            if activity.is_leaving:
+                activity.refuse(definition.module_id)
+            function, argument = definition.execute, state.inputs
+            if state.grant is not None and state.grant.effect_digest is not None:
+                function, argument = await self._as_approved(state, state.grant.effect_digest)
+            context = state.context
+            deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
+            state.result = await state.runner.call_within(deadline, context, function, argument, context)
+        finally:
+            del activity.calls[state]
         return state.result
+
+    async def _as_approved(self, state: PipelineState, expected: str) -> tuple[Function, Any]:
+        """What to call with which argument, when the effect is still the approved one."""
+        definition, invocation = state.definition, state.invocation()
+        if definition.effect == "planned" and definition.apply is not None:
+            plan = await self._meter.plan(state.runner, invocation)
+            _require(planned_effect(plan, invocation.secrets), expected)
+            return definition.apply, plan
+        if definition.effect == "declared":
+            _require(await self._meter.measure(state.runner, invocation), expected)
+        elif definition.effect == "none":
+            _require(NO_EFFECT, expected)
+        return definition.execute, state.inputs
 
 
 def _require(effect: EffectRecord, expected: str) -> None:

@@ -1,10 +1,11 @@
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from apcore import Executor, Registry
-from apcore.errors import ExecutionCancelledError, ModuleNotFoundError, ReloadFailedError
+from apcore.errors import ExecutionCancelledError, InvalidInputError, ModuleNotFoundError, ReloadFailedError
 
 MODULE = """
 import builtins
@@ -50,6 +51,13 @@ SUSPEND = """
 def source(version, *, suspend=None, load="pass", resume='self.count = state.get("count", 0)'):
     hook = "" if suspend is None else SUSPEND.format(suspend).strip()
     return MODULE.format(version=version, suspend=hook, load=load, resume=resume)
+
+
+def wait_until(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.002)
+    return condition()
 
 
 @pytest.fixture
@@ -223,11 +231,14 @@ def test_a_call_that_runs_goes_on_to_its_end_and_the_next_one_finds_nothing():
     with ThreadPoolExecutor() as pool:
         running = pool.submit(executor.call, "a.slow", {})
         assert started.wait(10)
-        registry.unregister("a.slow")
+        leaving = pool.submit(registry.unregister, "a.slow")
+        assert wait_until(lambda: not registry.has("a.slow"))
         with pytest.raises(ModuleNotFoundError):
             executor.call("a.slow", {})
+        assert not leaving.done()
         go_on.set()
         assert running.result(10) == {"done": True}
+        assert leaving.result(10) is True
 
 
 @pytest.mark.req("R-12.7.8-01")
@@ -258,3 +269,69 @@ def test_finally_blocks_run_at_a_normal_end_and_when_a_call_is_cancelled(events)
     registry.unregister("a.careful")
 
     assert events == ["finally", "finally", "on_unload"]
+
+
+class TestReloadingUnderLoad:
+    @pytest.fixture
+    def gate(self, monkeypatch):
+        """What the slow version waits for; whoever is inside has said so."""
+        import builtins
+
+        gate = (threading.Event(), threading.Event())
+        monkeypatch.setattr(builtins, "apcore_test_gate", gate, raising=False)
+        return gate
+
+    def slow(self, version):
+        waiting = "import builtins; a, b = builtins.apcore_test_gate; a.set(); assert b.wait(10); self.count += 1"
+        return source(version, suspend='{"count": self.count}').replace("self.count += 1", waiting)
+
+    @pytest.fixture
+    def busy(self, project, write, events, gate):
+        """A registry whose module has a call inside."""
+        write("extensions/counter.py", self.slow(1))
+        registry = Registry()
+        registry.discover()
+        with ThreadPoolExecutor() as pool:
+            call = pool.submit(Executor(registry).call, "counter", {})
+            assert gate[0].wait(10)
+            write("extensions/counter.py", source(2))
+            yield registry, pool, call
+            gate[1].set()
+
+    @pytest.mark.req("R-12.7.4-03", "R-12.7.3-01")
+    def test_the_state_is_taken_when_the_last_call_has_ended(self, busy, gate):
+        registry, pool, call = busy
+
+        reloading = pool.submit(registry.reload, "counter")
+        assert wait_until(lambda: not registry.has("counter"))
+        with pytest.raises(ModuleNotFoundError):
+            Executor(registry).call("counter", {})
+        with pytest.raises(InvalidInputError, match="counter"):
+            registry.register("counter", object())
+        gate[1].set()
+
+        assert call.result(10) == {"version": "1", "count": 1}
+        assert reloading.result(10).version == "2.0.0"
+        assert Executor(registry).call("counter", {}) == {"version": "2", "count": 2}
+
+    def test_a_call_that_does_not_end_costs_the_state_and_not_the_reload(self, busy, events, caplog):
+        registry, _pool, _call = busy
+
+        registry.reload("counter", timeout=0.05)
+
+        assert Executor(registry).call("counter", {}) == {"version": "2", "count": 1}
+        assert not any("suspend" in each or "resume" in each for each in events)
+        assert "by force" in caplog.text
+
+    def test_what_is_unregistered_in_between_does_not_come_back(self, busy, gate, events):
+        registry, pool, _call = busy
+
+        reloading = pool.submit(registry.reload, "counter")
+        assert wait_until(lambda: not registry.has("counter"))
+        registry.unregister("counter")
+        gate[1].set()
+
+        with pytest.raises(ModuleNotFoundError, match="unregistered while"):
+            reloading.result(10)
+        assert registry.list() == []
+        assert events[-1] == "2 unload"
