@@ -8,6 +8,7 @@ from django_apcore.models.outbox import OutboxMessage
 from django_apcore.models.tasks import AsyncTask
 from django_apcore.models.toggles import Toggle
 from django_apcore.models.usage import ErrorRecord, UsageBucket
+from django_apcore.models.webhooks import WebhookSubscriber
 
 __all__ = [
     "ACLRule",
@@ -24,4 +25,5 @@ __all__ = [
     "PolicyRevision",
     "Toggle",
     "UsageBucket",
+    "WebhookSubscriber",
 ]

@@ -1,4 +1,4 @@
-"""Mail and task messages that leave after the commit of the transaction that wrote them."""
+"""Mail, task messages and webhook deliveries that leave after the commit of the transaction that wrote them."""
 
 import uuid
 
@@ -16,6 +16,7 @@ class OutboxMessage(models.Model):
     class Kind(models.TextChoices):
         MAIL = "mail", _("mail")
         TASK = "task", _("task")
+        WEBHOOK = "webhook", _("webhook")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=8, choices=Kind.choices)
@@ -24,9 +25,16 @@ class OutboxMessage(models.Model):
     approval = models.ForeignKey(
         "django_apcore.ApprovalRequest", null=True, blank=True, on_delete=models.PROTECT, related_name="outbox_messages"
     )
+    subscriber = models.ForeignKey(
+        "django_apcore.WebhookSubscriber", null=True, blank=True, on_delete=models.CASCADE, related_name="deliveries"
+    )
+    subject = models.CharField(max_length=200, blank=True)
     position = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
     delivered_at = models.DateTimeField(null=True, blank=True)
+    abandoned_at = models.DateTimeField(
+        null=True, blank=True, help_text=_("When the last attempt failed and no other follows: a dead letter.")
+    )
     attempts = models.PositiveIntegerField(default=0)
     next_attempt_at = models.DateTimeField(default=timezone.now)
     last_error = models.TextField(blank=True)
@@ -38,7 +46,9 @@ class OutboxMessage(models.Model):
         default_permissions = ("view",)
         indexes = [
             models.Index(
-                fields=["next_attempt_at"], name="apcore_outbox_due", condition=models.Q(delivered_at__isnull=True)
+                fields=["kind", "next_attempt_at"],
+                name="apcore_outbox_waiting",
+                condition=models.Q(delivered_at__isnull=True, abandoned_at__isnull=True),
             )
         ]
 
