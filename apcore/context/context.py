@@ -9,11 +9,12 @@ from typing import Any
 
 from apcore.context.cancel import CancelToken
 from apcore.context.identity import Identity
-from apcore.context.trace import is_trace_id, new_trace_id
+from apcore.context.trace import TraceParent, is_trace_id, new_trace_id
 
 logger = logging.getLogger("apcore.context")
 
 _PRIVATE_KEY_PREFIX = "_"
+_REHEARSAL = "_apcore.rehearsal"
 
 
 class Context:
@@ -21,7 +22,8 @@ class Context:
 
     Inside a module ``call_chain`` ends with the module itself and ``caller_id`` is the entry before it. ``data`` is one
     dict for the whole chain; everything else belongs to this call alone. ``span`` is what traces this call, None when
-    nobody does; on a context for a top-level call it may be the ``TraceParent`` that the call continues (§10.1).
+    nobody does; on a context for a top-level call it may be what the call continues, a ``TraceParent`` or a
+    ``TraceLink`` (§10.1).
     """
 
     __slots__ = (
@@ -82,7 +84,7 @@ class Context:
         if trace_parent is not None and not is_trace_id(trace_parent):
             logger.warning("Ignoring an invalid trace_parent; a new trace ID was generated")
             trace_parent = None
-        return cls(
+        context = cls(
             trace_parent or new_trace_id(),
             caller_id,
             tuple(call_chain),
@@ -92,6 +94,9 @@ class Context:
             cancel_token,
             services,
         )
+        if trace_parent is not None:
+            context.span = TraceParent(trace_parent, "")
+        return context
 
     def child(self, module_id: str) -> Context:
         """The context in which ``module_id`` runs when it is called from here (§5.7, §12.7.2).
@@ -126,7 +131,7 @@ class Context:
 
     def rehearsal(self) -> Context:
         """This context for a run that will be undone: what the module puts into ``data`` is dropped with it."""
-        return Context(
+        rehearsal = Context(
             self.trace_id,
             self.caller_id,
             self.call_chain,
@@ -138,6 +143,8 @@ class Context:
             self.redacted_inputs,
             self.deadline,
         )
+        rehearsal.span = self.span
+        return rehearsal
 
     def report_progress(self, done: int, total: int | None = None, message: str = "") -> None:
         """Tell whoever watches this call how far it is; nobody watching is fine."""
@@ -168,16 +175,23 @@ class Context:
         if not is_trace_id(data.get("trace_id")):
             raise ValueError("A serialized context needs a valid trace_id: 32 lower-case hex digits")
         identity = data.get("identity")
-        return cls(
+        context = cls(
             data["trace_id"],
             data.get("caller_id"),
             tuple(data.get("call_chain") or ()),
             identity=Identity.from_dict(identity) if identity else None,
             data=dict(data.get("data") or {}),
         )
+        context.span = TraceParent(context.trace_id, "")
+        return context
 
     def __repr__(self) -> str:
         return f"Context(trace_id={self.trace_id!r}, call_chain={self.call_chain!r}, identity={self.identity!r})"
+
+
+def is_rehearsal(context: Context) -> bool:
+    """Whether this call, or one further up, runs only to see what it would do, and will be undone."""
+    return _REHEARSAL in context.data
 
 
 def _travels(key: str, value: Any) -> bool:

@@ -1,0 +1,44 @@
+"""Remembers the errors of modules (§9.15.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from apcore.context import Context, is_rehearsal
+from apcore.errors import ModuleError, ModuleNotFoundError
+from apcore.middleware.base import Middleware
+from apcore.redaction import SensitiveValues
+from apcore.registry import Registry
+from apcore.telemetry.error_history import ErrorHistory
+
+SecretsOf = Callable[[Any, Mapping[str, Any] | None], SensitiveValues]
+
+
+class ErrorHistoryMiddleware(Middleware):
+    """Records every error of a module, without the values that its schema, or their names, mark as sensitive.
+
+    ``registry`` is where the schema of a module is found; ``secrets_of(inputs, schema)`` finds what is sensitive. It
+    stands innermost, like `UsageMiddleware`.
+    """
+
+    id: ClassVar[str] = "error_history"
+    priority: int = 10
+
+    def __init__(self, history: ErrorHistory, registry: Registry, *, secrets_of: SecretsOf = SensitiveValues) -> None:
+        self._history = history
+        self._registry = registry
+        self._secrets_of = secrets_of
+
+    def on_error(self, module_id: str, inputs: dict[str, Any], error: ModuleError, context: Context) -> None:
+        """Record the error once, where it came up first: callers further up only pass it on."""
+        if is_rehearsal(context) or error.module_id not in (None, module_id):
+            return
+        secrets = self._secrets_of(inputs, self._schema_of(module_id))
+        self._history.record(module_id, error, trace_id=context.trace_id, secrets=secrets)
+
+    def _schema_of(self, module_id: str) -> Any:
+        try:
+            return self._registry.get_definition(module_id).input_schema
+        except ModuleNotFoundError:  # removed while it ran
+            return None
