@@ -137,7 +137,7 @@ class Context:
             self.call_chain,
             self.executor,
             self.identity,
-            dict(self.data),
+            {**self.data, _REHEARSAL: True},
             self.cancel_token,
             self.services,
             self.redacted_inputs,

@@ -23,15 +23,30 @@ def is_trace_id(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TraceParent:
-    """The parts of a W3C ``traceparent`` header that a call continues (§10.5)."""
+    """The parts of a W3C ``traceparent`` header that a call continues (§10.5).
+
+    With an empty ``span_id`` only the trace is known, and no span in it.
+    """
 
     trace_id: str
     span_id: str
     flags: str = "01"
 
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the caller records this trace."""
+        return bool(int(self.flags, 16) & 1)
+
     def to_header(self) -> str:
         """The header value, version 00."""
         return f"00-{self.trace_id}-{self.span_id}-{self.flags}"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceLink:
+    """An earlier call that asked for this one: the trace goes on, hours later perhaps, and nobody waits for it."""
+
+    parent: TraceParent
 
 
 def parse_traceparent(header: str | None) -> TraceParent | None:

@@ -1,0 +1,180 @@
+"""Spans of calls through OpenTelemetry's API (§10.1, §10.5, §10.7, §10.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace as otel
+
+from apcore.context import Context, TraceLink, TraceParent, is_trace_id
+from apcore.errors import ErrorCodes, ModuleError
+from apcore.telemetry.ids import Spans, remote
+from apcore.telemetry.sampling import Decision, Sampler
+from apcore.telemetry.settings import TracingSettings
+from apcore.telemetry.trace import Span, Trace
+
+SCOPE: Final = "apcore"
+EXTERNAL: Final = "@external"
+
+_NO_FAILURE: Final = frozenset({ErrorCodes.APPROVAL_PENDING})
+"""Codes of calls that go on later: a person has been asked."""
+
+
+class TracingProvider:
+    """Starts and ends spans (§12.2). ``provider`` is OpenTelemetry's; without one it is the global one of the process.
+
+    Where no SDK is configured there is nothing to record, and contexts stay as they are.
+    """
+
+    def __init__(self, settings: TracingSettings | None = None, provider: otel.TracerProvider | None = None) -> None:
+        self.settings = settings or TracingSettings(enabled=True)
+        self._sampler = Sampler(self.settings.strategy, self.settings.sampling_rate)
+        self._given = provider
+        self._known: tuple[otel.TracerProvider, Spans] | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the settings let anything be recorded."""
+        return self.settings.is_on
+
+    def start_span(self, name: str, context: Context) -> Span | None:
+        """A span below the one that ``context`` is in, else a root in the trace of the context; None if not traced.
+
+        Calling code ends it with ``end_span()``. A span that OpenTelemetry knows as active wins over the context where
+        both are in one trace, and decides the trace of a context that was made without one.
+        """
+        known = context.span
+        if isinstance(known, Span):
+            return known.trace.start(name, known, _closer(known)) if known.trace.decision != "drop" else None
+        trace, above, links = self._begin(context, known)
+        return trace.start(name, None, above, links) if trace is not None else None
+
+    def end_span(
+        self, span: Span | None, attributes: Mapping[str, Any] | None = None, error: BaseException | None = None
+    ) -> None:
+        """End a span with its attributes, ``duration_ms`` and ``success`` among them, and ``error_code`` if it failed.
+
+        Of the error only the code is told: its text may hold secrets.
+        """
+        if span is None:
+            return
+        told = {"duration_ms": span.duration_ms, "method": span.method, "success": error is None, **(attributes or {})}
+        code = error_code_of(error)
+        if code is not None:
+            told["error_code"] = code
+        span.trace.end(span, told, None if code in _NO_FAILURE else code)
+
+    @contextmanager
+    def span(self, name: str, context: Context, attributes: Mapping[str, Any]) -> Iterator[Span | None]:
+        """A span for as long as the block runs; code in the block finds it as OpenTelemetry's active span."""
+        span = self.start_span(name, context)
+        if span is None:
+            yield None
+            return
+        inherited = context.span
+        span.method = inherited.method if isinstance(inherited, Span) else span.method
+        with active(span):
+            try:
+                yield span
+            except BaseException as error:
+                self.end_span(span, attributes, error)
+                raise
+        self.end_span(span, attributes)
+
+    def discovering(self) -> Any:
+        """``apcore.registry.discover``, for `Registry.observe`."""
+        return self.span("apcore.registry.discover", Context.create(), {"module_id": "*", "method": "describe"})
+
+    def _begin(
+        self, context: Context, known: object
+    ) -> tuple[Trace | None, otel.SpanContext | None, tuple[otel.Link, ...]]:
+        """The trace of a call that no traced call made, the span it hangs on, and the spans it points to."""
+        spans = self._spans()
+        if spans is None or not self.is_on:
+            return None, None, ()
+        active = otel.get_current_span().get_span_context()
+        if known is None and active.is_valid:  # a context that was made here continues what is going on here
+            context.trace_id = otel.format_trace_id(active.trace_id)
+            context.span = known = _parent_of(active)
+        if not is_trace_id(context.trace_id):
+            return None, None, ()
+        trace_id = int(context.trace_id, 16)
+        above, links = _origin(known, trace_id, active)
+        decision = self._decide(context.trace_id, known, above)
+        return Trace(spans, trace_id, decision), above, links
+
+    def _decide(self, trace_id: str, known: object, above: otel.SpanContext | None) -> Decision:
+        """Who has a parent inherits; so does a call that was asked for earlier, unless its failure would be wanted."""
+        if above is not None:
+            return "record" if above.trace_flags.sampled else "drop"
+        decided = self._sampler.decide(trace_id)
+        if isinstance(known, TraceLink) and known.parent.is_sampled:
+            return "record"
+        return decided if not isinstance(known, TraceLink) or decided == "hold" else "drop"
+
+    def _spans(self) -> Spans | None:
+        provider = self._given or otel.get_tracer_provider()
+        if self._known is None or self._known[0] is not provider:
+            if isinstance(provider, (otel.ProxyTracerProvider, otel.NoOpTracerProvider)):
+                return None
+            self._known = (provider, Spans(provider.get_tracer(SCOPE)))
+        return self._known[1]
+
+
+@contextmanager
+def active(span: Span) -> Iterator[None]:
+    """Make a span OpenTelemetry's active one, so that spans of others become its children, recorded as it is."""
+    made = span.made if span.made is not None else otel.NonRecordingSpan(span.context)
+    token = otel_context.attach(otel.set_span_in_context(made))
+    try:
+        yield
+    finally:
+        otel_context.detach(token)
+
+
+def error_code_of(error: BaseException | None) -> str | None:
+    """The protocol's code of an error, for spans, metrics and logs; anything unexpected is GENERAL_INTERNAL_ERROR."""
+    if error is None:
+        return None
+    return error.code if isinstance(error, ModuleError) else ErrorCodes.GENERAL_INTERNAL_ERROR
+
+
+def traceparent_of(context: Context) -> TraceParent | None:
+    """What goes into an outgoing ``traceparent`` header, None where the call is not traced (§10.1)."""
+    span = context.span
+    if isinstance(span, Span):
+        return _parent_of(span.context)
+    return span if isinstance(span, TraceParent) and span.span_id else None
+
+
+def _parent_of(context: otel.SpanContext) -> TraceParent:
+    flags = f"{int(context.trace_flags) & 0xFF:02x}"
+    return TraceParent(otel.format_trace_id(context.trace_id), otel.format_span_id(context.span_id), flags)
+
+
+def _closer(known: Span) -> otel.SpanContext | None:
+    """A span of somebody else inside of ours, which the next one hangs on; None if ours is the closest."""
+    context = otel.get_current_span().get_span_context()
+    is_inside = context.is_valid and context.trace_id == known.context.trace_id and known.made is not None
+    return context if is_inside else None
+
+
+def _origin(
+    known: object, trace_id: int, active: otel.SpanContext
+) -> tuple[otel.SpanContext | None, tuple[otel.Link, ...]]:
+    if active.is_valid and active.trace_id == trace_id:
+        return active, _links(known)
+    others = (otel.Link(active),) if active.is_valid else ()
+    if isinstance(known, TraceParent) and known.span_id:
+        return remote(trace_id, int(known.span_id, 16), sampled=known.is_sampled), others
+    return None, (*_links(known), *others)
+
+
+def _links(known: object) -> tuple[otel.Link, ...]:
+    if not isinstance(known, TraceLink) or not known.parent.span_id:
+        return ()
+    parent = known.parent
+    return (otel.Link(remote(int(parent.trace_id, 16), int(parent.span_id, 16), sampled=parent.is_sampled)),)
