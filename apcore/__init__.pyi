@@ -31,6 +31,33 @@ from .approval import (
 from .approval import (
     CallbackApprovalHandler as CallbackApprovalHandler,
 )
+from .config import (
+    Config as Config,
+)
+from .config import (
+    apply_namespace_env_overrides as apply_namespace_env_overrides,
+)
+from .config import (
+    auto_resolve as auto_resolve,
+)
+from .config import (
+    detect_config_mode as detect_config_mode,
+)
+from .config import (
+    discover_config_file as discover_config_file,
+)
+from .config import (
+    dispatch_env_var as dispatch_env_var,
+)
+from .config import (
+    resolve_namespace_path as resolve_namespace_path,
+)
+from .config import (
+    validate_config as validate_config,
+)
+from .config import (
+    validate_config_ns as validate_config_ns,
+)
 from .context import (
     CancelToken as CancelToken,
 )
@@ -277,6 +304,12 @@ from .execution import (
 )
 from .execution import (
     Rewrite as Rewrite,
+)
+from .execution import (
+    deep_merge as deep_merge,
+)
+from .execution import (
+    deep_merge_chunks as deep_merge_chunks,
 )
 from .ids import (
     IdMap as IdMap,

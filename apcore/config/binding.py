@@ -1,0 +1,55 @@
+"""Configuration as typed values: one value, or a namespace as a pydantic model or dataclass (§9.9.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from apcore.errors import ConfigBindError, ConfigError
+from apcore.redaction import is_sensitive_key
+
+_T = TypeVar("_T")
+
+_PLAIN: Final = (bool, int, float, str)
+
+
+def bind_namespace(namespace: str, data: Any, cls: type[_T]) -> _T:
+    """An instance of the type, from the data of a namespace.
+
+    Only the structure counts: the schema of the namespace is not asked again. Raises ConfigBindError, which names the
+    namespace and every failing field.
+    """
+    try:
+        bound: _T = TypeAdapter(cls).validate_python(data)
+    except ValidationError as error:
+        faults = [_fault(each) for each in error.errors(include_url=False, include_context=False)]
+        listed = "; ".join(f"{namespace}.{path} {message}" if path else message for path, message in faults)
+        raise ConfigBindError(
+            f"Namespace '{namespace}' does not fit {cls.__name__}: {listed}",
+            details={"namespace": namespace, "type": cls.__name__, "fields": [path for path, _ in faults]},
+        ) from None
+    return bound
+
+
+def typed_value(path: str, value: Any, wanted: Any) -> Any:
+    """The value as this type. Raises ConfigError if it is of another.
+
+    A plain value is only checked (a whole number passes as float); other types, as `Path` or `timedelta`, are made.
+    """
+    try:
+        return TypeAdapter(wanted).validate_python(value, strict=wanted in _PLAIN)
+    except ValidationError as error:
+        name = getattr(wanted, "__name__", str(wanted))
+        raise ConfigError(
+            f"Configuration value '{path}' is not of type {name}, but {type(value).__name__}",
+            details={"path": path, "expected": name, "actual": type(value).__name__, "problems": error.error_count()},
+        ) from None
+
+
+def _fault(error: Mapping[str, Any]) -> tuple[str, str]:
+    """Path and message; pydantic's messages do not repeat the value, except those of custom validators."""
+    path = ".".join(map(str, error["loc"]))
+    hides = any(is_sensitive_key(part) for part in path.split("."))
+    return path, "is not valid" if hides else str(error["msg"])
