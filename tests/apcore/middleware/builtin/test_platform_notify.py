@@ -1,0 +1,98 @@
+"""The events of crossed thresholds."""
+
+from typing import Any
+
+import pytest
+
+from apcore import Context, EventEmitter, module
+from apcore.app import App
+from apcore.errors import ModuleError
+from apcore.events import Event
+from apcore.middleware.builtin.platform_notify import PlatformNotifyMiddleware
+from apcore.telemetry.health import HealthThresholds
+from apcore.testing import app_with
+
+
+@module(id="t.plain")
+def plain(fail: bool = False) -> dict[str, Any]:
+    """Succeed or fail."""
+    if fail:
+        raise ModuleError("no")
+    return {}
+
+
+def make(heard: list[Event], **thresholds: Any) -> App:
+    events = EventEmitter()
+    events.subscribe(heard.append, types=["apcore.health.*"])
+    middleware = PlatformNotifyMiddleware(events, HealthThresholds(**thresholds))
+    return app_with(plain, middlewares=[middleware], events=events)
+
+
+def call(app: App, *, fail: bool = False, times: int = 1, context: Context | None = None) -> None:
+    for _ in range(times):
+        try:
+            app.executor.call("t.plain", {"fail": fail}, context)
+        except ModuleError:
+            assert fail
+
+
+@pytest.mark.req("R-9.16.2-06")
+def test_an_error_rate_above_the_threshold_is_told_once() -> None:
+    heard: list[Event] = []
+    app = make(heard)
+    call(app, times=18)
+    call(app, fail=True, times=2)
+    assert heard == []
+    call(app, fail=True, times=5)
+    [event] = heard
+    assert (event.type, event.severity) == ("apcore.health.error_threshold_exceeded", "error")
+    assert dict(event.data) == {"module_id": "t.plain", "error_rate": 3 / 21, "threshold": 0.1}
+
+
+@pytest.mark.req("R-9.16.2-07")
+def test_a_latency_above_the_threshold_is_told_once() -> None:
+    heard: list[Event] = []
+    app = make(heard, latency_p99_ms=0)
+    call(app, times=5)
+    [event] = heard
+    assert (event.type, event.severity) == ("apcore.health.latency_threshold_exceeded", "warn")
+    assert set(event.data) == {"module_id", "p99_latency_ms", "threshold"}
+    assert event.data["p99_latency_ms"] > event.data["threshold"] == 0
+
+
+@pytest.mark.req("R-9.16.2-08")
+def test_recovery_is_told_once() -> None:
+    heard: list[Event] = []
+    app = make(heard)
+    call(app, fail=True)
+    call(app, times=100)
+    assert [event.type for event in heard] == [
+        "apcore.health.error_threshold_exceeded",
+        "apcore.health.recovered",
+    ]
+    assert heard[1].severity == "info"
+    assert dict(heard[1].data) == {"module_id": "t.plain", "error_rate": 1 / 21}
+
+
+def test_the_event_names_the_trace_of_the_call_that_crossed() -> None:
+    heard: list[Event] = []
+    context = Context.create()
+    call(make(heard), fail=True, context=context)
+    assert heard[0].trace_id == context.trace_id
+
+
+def test_a_rehearsal_alarms_nobody() -> None:
+    heard: list[Event] = []
+    call(make(heard), fail=True, times=5, context=Context.create().rehearsal())
+    assert heard == []
+
+
+def test_a_subscriber_that_fails_does_not_disturb_the_call() -> None:
+    events = EventEmitter()
+
+    def fail(event: Event) -> None:
+        raise RuntimeError
+
+    events.subscribe(fail)
+    app = app_with(plain, middlewares=[PlatformNotifyMiddleware(events, HealthThresholds(latency_p99_ms=0))])
+    assert app.executor.call("t.plain", {}) == {}
