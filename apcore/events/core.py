@@ -191,3 +191,17 @@ def core_event(
 def is_forged(event: Event) -> bool:
     """Whether an event has a reserved type without being one of the framework's."""
     return event.type.startswith(RESERVED_PREFIX) and not isinstance(event, _FrameworkEvent)
+
+
+_UNDONE_WITH_THE_WORK: Final = frozenset(
+    {MODULE_REGISTERED, MODULE_UNREGISTERED, MODULE_TOGGLED, MODULE_RELOADED, CONFIG_UPDATED}
+)
+
+
+def outlives_undoing(event: Event) -> bool:
+    """Whether an event is true even if the work during which it was emitted was rolled back.
+
+    That a call was denied or failed, or a module is ill, happened all the same; a changed setting was undone too, and
+    of other people's events nobody knows.
+    """
+    return isinstance(event, _FrameworkEvent) and event.type not in _UNDONE_WITH_THE_WORK

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import uuid
 from collections.abc import Mapping
@@ -69,3 +71,17 @@ class Event:
             "trace_id": self.trace_id,
             "data": dict(self.data),
         }
+
+    def to_json(self) -> str:
+        """``to_dict()`` on one line. What JSON cannot hold is written as its text, a number that is none as null."""
+        return json.dumps(_plain(self.to_dict()), ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)

@@ -1,0 +1,107 @@
+"""Which addresses a webhook may reach: public ones, and the one that was checked is the one that is used."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from apcore.errors import InvalidInputError
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+Resolve = Callable[[str, int], list[Any]]
+"""As ``socket.getaddrinfo(host, port, type=SOCK_STREAM)``."""
+
+_PORTS: Final = {"http": 80, "https": 443}
+_NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
+
+
+class ForbiddenAddressError(InvalidInputError):
+    """A webhook must not be sent there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where to connect (``address``), and whom to ask for (``host``)."""
+
+    scheme: str
+    host: str
+    port: int
+    address: str
+    target: str
+
+    @property
+    def authority(self) -> str:
+        """The value of the ``Host`` header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def resolved(url: str, *, allow_private: bool = False, resolve: Resolve | None = None) -> Destination:
+    """The destination of a URL, after its name was looked up.
+
+    Every address of the name must be public, or none is used: who controls a name could otherwise wait for the
+    convenient one. Raises ForbiddenAddressError for other schemes than http and https, for a URL with a user name, for
+    addresses that are private, loopback, link-local or otherwise not public unless ``allow_private``, and OSError when
+    the name cannot be looked up. Messages name the host and not the URL, whose path may hold a secret.
+    """
+    scheme, host, port, target = _parts(url)
+    look_up = _look_up if resolve is None else resolve
+    found = [str(info[4][0]) for info in look_up(host, port)]
+    if not found:
+        raise OSError(f"{host} has no address")
+    forbidden = [] if allow_private else [each for each in found if not is_public(each)]
+    if forbidden:
+        raise ForbiddenAddressError(
+            f"{host} is not a public address; allow private addresses if the receiver is in your own network",
+            details={"host": host},
+        )
+    return Destination(scheme, host, port, found[0], target)
+
+
+def is_public(address: str) -> bool:
+    """Whether an address belongs to the public Internet. Addresses that carry another one inside count as that one."""
+    try:
+        parsed: IPAddress = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if "%" in address:
+        return False  # a zone: the address means something on one link only
+    carried = _carried(parsed)
+    if carried:
+        return all(is_public(str(inner)) for inner in carried)
+    return parsed.is_global and not (parsed.is_multicast or parsed.is_reserved or parsed.is_unspecified)
+
+
+def _carried(address: IPAddress) -> list[ipaddress.IPv4Address]:
+    """The IPv4 addresses that an IPv6 address leads to: mapped, 6to4, Teredo, NAT64, and the old compatible form."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return []
+    carried = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    if address in _NAT64 or int(address) >> 32 == 0:
+        carried.append(last)
+    return [each for each in carried if each is not None]
+
+
+def _parts(url: str) -> tuple[str, str, int, str]:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ForbiddenAddressError("This is no URL that a webhook can be sent to") from error
+    if parts.scheme not in _PORTS or not parts.hostname:
+        raise ForbiddenAddressError("A webhook takes a URL that begins with https:// or http:// and names a host")
+    if parts.username is not None or parts.password is not None:
+        raise ForbiddenAddressError("The URL of a webhook must not hold a user name or a password")
+    if any(character.isspace() or ord(character) < 32 for character in url):
+        raise ForbiddenAddressError("The URL of a webhook must not hold blanks")
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return parts.scheme, parts.hostname, port or _PORTS[parts.scheme], target
+
+
+def _look_up(host: str, port: int) -> list[Any]:
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
