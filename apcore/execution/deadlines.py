@@ -49,6 +49,11 @@ class Deadlines:
         self._begin()
         os.register_at_fork(after_in_child=_beginner(weakref.ref(self)))
 
+    @property
+    def grace(self) -> float:
+        """Seconds that a module has to react to its cancellation."""
+        return self._grace
+
     def _begin(self) -> None:
         """What belongs to this process alone. A lock that another thread held when it forked is held for ever."""
         # Reentrant, because a signal handler or a finalizer may make a call in the middle of ours.

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable, Iterator, Mapping
+from contextlib import aclosing
+from functools import partial
 from time import monotonic
 from typing import Any, NoReturn
 
 from apcore.acl import ACL
 from apcore.approval import ApprovalHandler, EffectDriftError
 from apcore.context import Context
-from apcore.errors import ApprovalDeniedError, ModuleError, PipelineStepError, propagate_error
+from apcore.errors import ApprovalDeniedError, ExecutionCancelledError, ModuleError, PipelineStepError, propagate_error
 from apcore.execution.deadlines import Deadlines
 from apcore.execution.measurement import EffectMeter
 from apcore.execution.preflight import Preflight, PreflightResult
@@ -33,7 +35,8 @@ from apcore.execution.steps import (
     validate_output,
 )
 from apcore.execution.steps.input_rewrite import Rewriter
-from apcore.middleware import MiddlewareChain
+from apcore.execution.streaming import CALLER_CANCELLED, ConsumerLeft, awaited_chunks, paused_chunks
+from apcore.middleware import MiddlewareEntry, MiddlewareManager
 from apcore.pipeline import PipelineState, Runner, Step, Strategy, run_pipeline
 from apcore.pipeline.step import StepFunction
 from apcore.registry import Registry
@@ -44,6 +47,9 @@ logger = logging.getLogger("apcore.execution")
 _LOGGED_FRAMES = 10
 
 RunUntil = Callable[[PipelineState], bool]
+OnResult = Callable[[dict[str, Any]], Any]
+Proceed = Callable[[Strategy, PipelineState], Coroutine[Any, Any, Any]]
+"""Makes the call, or the check, of a state by the steps of a strategy."""
 RunnerFactory = Callable[[Deadlines], Runner]
 
 
@@ -70,13 +76,14 @@ class Executor:
         self._approval_handler = approval_handler
         self.toggles = toggles if toggles is not None else Toggles()
         self.settings = config if isinstance(config, ExecutorSettings) else ExecutorSettings.from_mapping(config or {})
-        self._chain = MiddlewareChain()
+        self._middleware = MiddlewareManager()
         self._rewrite = InputRewrite()
         self._meter = EffectMeter(self.settings)
         deadlines = Deadlines(grace=self.settings.grace_period / 1000)
         deadlines.start()
         self._sync_runner, self._async_runner = (make(deadlines) for make in runners)
         self._strategy = Strategy(self._steps())
+        self._compose()
         for middleware in middlewares:
             self.use(middleware)
 
@@ -89,7 +96,7 @@ class Executor:
             Step("input_rewrite", self._rewrite.run, pure=True, native=True),
             Step("acl_check", AclCheck(self._acl).run, pure=True, native=True),
             Step("approval_gate", ApprovalGate(self._approval_handler, meter).run, pure=True, native=True),
-            Step("middleware_before", MiddlewareBefore(self._chain, settings).run, native=True),
+            Step("middleware_before", MiddlewareBefore(self._middleware, settings).run, native=True),
             Step("input_validation", validate_input, pure=True, native=True),
             Step("execute", Execute(settings, meter).run, native=True),
             Step("output_validation", validate_output, native=True),
@@ -112,7 +119,8 @@ class Executor:
         ``run_until(state)`` ends the pipeline after the step for which it returns true (§5.16.4); the result is then
         what the steps so far made: the module's output if it ran, else the outputs by step name. Raises ModuleError.
         """
-        return drive(self._perform(PipelineState(module_id, inputs, context, self._sync_runner, run_until)))
+        state = PipelineState(module_id, inputs, context, self._sync_runner, run_until)
+        return drive(self._run(self._strategy, state))
 
     async def call_async(
         self,
@@ -125,22 +133,64 @@ class Executor:
         """Like ``call``, from a coroutine. Cancelling its task also sets the cancel token, for modules in a thread."""
         state = PipelineState(module_id, inputs, context, self._async_runner, run_until)
         try:
-            return await self._perform(state)
+            return await self._run(self._strategy, state)  # type: ignore[no-any-return]  # as in call()
         except asyncio.CancelledError:
-            state.cancel("the caller was cancelled")
+            state.cancel(CALLER_CANCELLED)
             raise
+
+    async def stream(
+        self,
+        module_id: str,
+        inputs: Mapping[str, Any] | None = None,
+        context: Context | None = None,
+        *,
+        on_result: OnResult | None = None,
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """Call a module and yield its output in chunks as they come; their deep merge is the output (§12.2).
+
+        Everything before the first chunk and after the last is as in ``call``; a module without ``stream()`` gives its
+        output as one chunk. ``on_result`` is told the whole output, as the middleware left it. Closing the generator
+        early ends the module where it stands, and nothing is committed. Raises ModuleError.
+        """
+        state = PipelineState(module_id, inputs, context, self._async_runner, is_streaming=True)
+        outputs: list[dict[str, Any]] = []
+        call = self._run(self._strategy, state)
+        async with aclosing(awaited_chunks(call, state.cancel, outputs.append)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+        for chunk in _rest(state, outputs[0], on_result):
+            yield chunk
+
+    def stream_sync(
+        self,
+        module_id: str,
+        inputs: Mapping[str, Any] | None = None,
+        context: Context | None = None,
+        *,
+        on_result: OnResult | None = None,
+    ) -> Generator[dict[str, Any], None, None]:
+        """Like ``stream``, for a plain ``for`` loop, on the caller's thread and in its transaction.
+
+        A transaction that the module runs in stays open between two chunks: what this thread writes meanwhile is part
+        of it.
+        """
+        state = PipelineState(module_id, inputs, context, self._sync_runner, is_streaming=True)
+        output = yield from paused_chunks(self._run(self._strategy, state), state.cancel)
+        yield from _rest(state, output, on_result)
 
     def validate(
         self, module_id: str, inputs: Mapping[str, Any] | None = None, context: Context | None = None
     ) -> PreflightResult:
         """Check a call and predict its changes without making it; failures are collected, not raised (§12.8)."""
-        return drive(self._preflight(module_id, inputs, context, self._sync_runner))
+        state = PipelineState(module_id, inputs, context, self._sync_runner, dry_run=True)
+        return drive(self._inspect(self._strategy, state))  # type: ignore[no-any-return]  # a check makes a result
 
     async def validate_async(
         self, module_id: str, inputs: Mapping[str, Any] | None = None, context: Context | None = None
     ) -> PreflightResult:
         """Like ``validate``, from a coroutine."""
-        return await self._preflight(module_id, inputs, context, self._async_runner)
+        state = PipelineState(module_id, inputs, context, self._async_runner, dry_run=True)
+        return await self._inspect(self._strategy, state)  # type: ignore[no-any-return]  # as in validate()
 
     # Wiring
 
@@ -159,9 +209,25 @@ class Executor:
         """The steps as they are now; calls that run keep the strategy that they started with."""
         return self._strategy
 
-    def use(self, middleware: Any, *, priority: int | None = None) -> None:
-        """Add a middleware (§11.2). Raises InvalidInputError for a bad priority or an object without hooks."""
-        self._chain.add(middleware, priority=priority)
+    @property
+    def middleware(self) -> tuple[MiddlewareEntry, ...]:
+        """What calls pass through, outermost first: ID, priority and object of each."""
+        return self._middleware.entries
+
+    def use(self, middleware: Any, *, id: str | None = None, priority: int | None = None) -> str:  # noqa: A002 - §11.2
+        """Add a middleware and return its ID: the given one, its own, or one after the name of its class (§11.2).
+
+        Raises InvalidInputError for an ID that is taken or reserved, a bad priority, and an object without hooks.
+        """
+        registered = self._middleware.add(middleware, id=id, priority=priority)
+        self._compose()
+        return registered
+
+    def remove(self, id: str) -> Any:  # noqa: A002 - §11.2
+        """Take out a middleware and return it. Raises InvalidInputError for an unknown or reserved ID (§11.4)."""
+        removed = self._middleware.remove(id)
+        self._compose()
+        return removed
 
     def add_rewriter(self, rewriter: Rewriter) -> None:
         """Add ``rewriter(module_id, inputs, context) -> Rewrite | None``; rewriters are asked in this order."""
@@ -181,11 +247,23 @@ class Executor:
 
     # One call
 
-    async def _perform(self, state: PipelineState) -> dict[str, Any]:
+    def _compose(self) -> None:
+        """Put the ``around_call()`` hooks of the middleware around calls and checks; without any, nothing is there."""
+        self._run: Proceed = self._perform
+        self._inspect: Proceed = self._preflight
+        middlewares = [entry.middleware for entry in self._middleware.entries]
+        for around in reversed([each.around_call for each in middlewares if hasattr(each, "around_call")]):
+            self._run = partial(_around, around, self._run)
+            self._inspect = partial(_around, around, self._inspect)
+
+    async def _perform(self, strategy: Strategy, state: PipelineState) -> dict[str, Any]:
         try:
-            await run_pipeline(self._strategy, state)
+            await run_pipeline(strategy, state)
         except PipelineStepError as failure:
             return await self._recover(state, failure)
+        except (GeneratorExit, ConsumerLeft, asyncio.CancelledError):
+            await self._abandon(state)
+            raise
         output: dict[str, Any] = state.outputs if state.stopped and state.result is None else state.result
         return output
 
@@ -203,20 +281,42 @@ class Executor:
         if state.passage is not None:
             self._leave_time_to_recover(context)
             fallback: dict[str, Any] | None = await state.passage.recover(error)
-            if fallback is not None:
+            if fallback is not None and state.chunks:
+                logger.warning("A fallback for %s came after chunks had left, and is not used", state.module_id)
+            elif fallback is not None:
                 return fallback
         return _raise(error, failure.step)
+
+    async def _abandon(self, state: PipelineState) -> None:
+        """Nobody waits for this call any more: what its middleware began in ``before()`` has to end all the same."""
+        if state.passage is not None:
+            self._leave_time_to_recover(state.context)
+            await state.passage.recover(
+                propagate_error(
+                    ExecutionCancelledError("Nobody waits for this call any more"), state.module_id, state.context
+                )
+            )
 
     def _leave_time_to_recover(self, context: Context) -> None:
         """A call whose time is over still has its ``on_error()`` hooks to run (§11.8.4)."""
         if context.deadline is not None:
             context.deadline = max(context.deadline, monotonic() + self.settings.grace_period / 1000)
 
-    async def _preflight(
-        self, module_id: str, inputs: Mapping[str, Any] | None, context: Context | None, runner: Runner
-    ) -> PreflightResult:
-        state = PipelineState(module_id, inputs, context, runner, dry_run=True)
-        return await Preflight(self._strategy, self._meter).run(state)
+    async def _preflight(self, strategy: Strategy, state: PipelineState) -> PreflightResult:
+        return await Preflight(strategy, self._meter).run(state)
+
+
+def _around(hook: Any, proceed: Proceed, strategy: Strategy, state: PipelineState) -> Coroutine[Any, Any, Any]:
+    around: Coroutine[Any, Any, Any] = hook(strategy, state, proceed)
+    return around
+
+
+def _rest(state: PipelineState, output: dict[str, Any], on_result: OnResult | None) -> Iterator[dict[str, Any]]:
+    """Whatever output did not leave in chunks, as one chunk."""
+    if on_result is not None:
+        on_result(output)
+    if not state.chunks and (output or state.definition.stream is None):
+        yield output
 
 
 def _raise(error: BaseException, step: str) -> NoReturn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from time import monotonic
@@ -17,6 +17,8 @@ from apcore.context import Context
 from apcore.effects import NO_EFFECT, EffectRecord
 from apcore.errors import InternalError, ModuleExecuteError
 from apcore.execution.deadlines import DEADLINE_PASSED, Deadlines, timed_out
+from apcore.execution.iteration import iterate
+from apcore.execution.loops import LoopThread, parent_loop, running_parent_loop
 from apcore.pipeline import Body, Invocation
 
 T = TypeVar("T")
@@ -53,6 +55,13 @@ class SyncRunner:
             return complete(function, *args)
         return self._deadlines.run(deadline, context, _complete_within, deadline, context, function, *args)
 
+    def iterate(
+        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
+    ) -> AsyncGenerator[Any, None]:
+        """The chunks of ``function``; an async generator keeps one loop for all of them."""
+        grace, loop = self._deadlines.grace, LoopThread()
+        return iterate(self.call_within, deadline, context, function, *args, grace=grace, loop=loop)
+
     async def execute(self, invocation: Invocation, body: Body) -> None:
         """No transaction in pure Python: just run it. Raises EffectDriftError when a measured effect was approved."""
         _refuse_what_must_be_measured(invocation)
@@ -88,6 +97,12 @@ class AsyncRunner:
             return await _settled_within(deadline, context, function, *args)
         result = await _on_the_thread(self._deadlines.run, deadline, context, _plainly, function, *args)
         return await _awaited_within(deadline, context, result) if _is_awaitable(result) else result
+
+    def iterate(
+        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
+    ) -> AsyncGenerator[Any, None]:
+        """The chunks of ``function``; a sync generator runs on the thread-sensitive thread, chunk by chunk."""
+        return iterate(self.call_within, deadline, context, function, *args, grace=self._deadlines.grace)
 
     async def execute(self, invocation: Invocation, body: Body) -> None:
         """No transaction in pure Python: just run it. Raises EffectDriftError when a measured effect was approved."""
@@ -128,10 +143,15 @@ def _on_a_loop(function: Callable[..., Coroutine[Any, Any, Any]], /, *args: Any)
     if not _loop_is_running():
         return async_to_sync(function)(*args)
     # This thread's loop waits for us and cannot run it: a sync call inside a loop is rare, and worth a thread.
-    variables = copy_context()
+    variables, loop = copy_context(), running_parent_loop()
+
+    def on_another_thread() -> Any:
+        with parent_loop(loop):
+            return async_to_sync(function)(*args)
+
     with ThreadPoolExecutor(max_workers=1) as pool:
         try:
-            return pool.submit(variables.run, async_to_sync(function), *args).result()
+            return pool.submit(variables.run, on_another_thread).result()
         finally:
             for variable, value in variables.items():
                 if variable.get(None) is not value:

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any
 
 from apcore.errors import ConfigError
+from apcore.execution.merging import MAX_MERGE_DEPTH
 
 logger = logging.getLogger("apcore.execution")
 
@@ -18,6 +19,8 @@ _RANGES = {
     "max_call_depth": (1, 1000),
     "max_module_repeat": (1, 100),
     "grace_period": (0, 600_000),
+    "max_merge_depth": (1, 256),
+    "max_stream_bytes": (0, 2**40),
 }
 
 
@@ -27,6 +30,8 @@ class ExecutorSettings:
 
     ``default_timeout`` limits one module's ``execute()``, ``global_timeout`` the whole chain from the root's first
     ``before()``. ``grace_period`` is how long a module may take to react to cancellation before it is interrupted.
+    Of a stream, ``max_merge_depth`` levels of objects are merged, and the result has at most ``max_stream_bytes`` of
+    JSON (0 means no limit, §12.2).
     Raises ConfigError for a value outside its range.
     """
 
@@ -35,6 +40,8 @@ class ExecutorSettings:
     max_call_depth: int = 32
     max_module_repeat: int = 3
     grace_period: int = 5_000
+    max_merge_depth: int = MAX_MERGE_DEPTH
+    max_stream_bytes: int = 64 * 2**20
 
     def __post_init__(self) -> None:
         for name, (low, high) in _RANGES.items():

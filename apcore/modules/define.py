@@ -10,7 +10,7 @@ from typing import Any
 from apcore.errors import ModuleLoadError
 from apcore.modules.annotations import ModuleAnnotations, merge_annotations
 from apcore.modules.callables import ROUTINES, callable_attribute, is_async
-from apcore.modules.companion import NO_COMPANION, Companion
+from apcore.modules.companion import NO_COMPANION, Companion, Deprecation
 from apcore.modules.conventions import CONTEXT_KEYS, misplaced_context_keys
 from apcore.modules.definition import EffectKind, ModuleDefinition
 from apcore.modules.dependency import read_dependencies
@@ -87,6 +87,7 @@ def _definition(
         source_hash=source_hash(module),
         execute=warn_on_use(execute, module_id, deprecation) if deprecation else execute,
         is_async=is_async(execute),
+        stream=_stream(module_id, module, annotations, deprecation),
         validate=callable_attribute(module, "validate"),
         preflight=callable_attribute(module, "preflight"),
         preview=callable_attribute(module, "preview"),
@@ -145,6 +146,20 @@ def _refuse_missing_parts(module_id: str, module: Any, description: str, schema:
 
 def _is_planned(module: Any) -> bool:
     return callable_attribute(module, "plan") is not None and callable_attribute(module, "apply") is not None
+
+
+def _stream(
+    module_id: str, module: Any, annotations: ModuleAnnotations, deprecation: Deprecation | None
+) -> Callable[..., Any] | None:
+    """The generator of a module that can give its output in parts (§12.2)."""
+    stream = callable_attribute(module, "stream")
+    if stream is None:
+        return None
+    if _is_planned(module):
+        raise TypeError("has plan() and apply(), so it runs what was planned; it must not define stream()")
+    if not annotations.streaming:
+        logger.warning("Module '%s' has stream(), so its annotations should say streaming=True", module_id)
+    return warn_on_use(stream, module_id, deprecation) if deprecation else stream
 
 
 def _planned(module: Any) -> Callable[..., Any]:

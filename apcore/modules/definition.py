@@ -24,8 +24,8 @@ Function = Callable[..., Any]
 class ModuleDefinition:
     """Everything about one registered module, in plain attributes that the executor reads on every call.
 
-    `execute`, `validate`, `preflight`, `preview`, `plan` and `apply` are ready to call, and None where the module has
-    none. Schemas are JSON Schema documents. `input_defaults` are the defaults of the top-level inputs.
+    `execute`, `stream`, `validate`, `preflight`, `preview`, `plan` and `apply` are ready to call, and None where the
+    module has none. Schemas are JSON Schema documents. `input_defaults` are the defaults of the top-level inputs.
     `allowed_callers` are the module's own caller patterns, None when it has none (§5.2); `validate` is its own check of
     inputs, which nothing calls by itself (§5.6).
     """
@@ -51,6 +51,7 @@ class ModuleDefinition:
     source_hash: str
     execute: Function
     is_async: bool
+    stream: Function | None
     validate: Function | None
     preflight: Function | None
     preview: Function | None

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import Any
 
-from apcore.errors import PipelineStepError
+from apcore.errors import ModuleExecuteError, PipelineStepError
 from apcore.pipeline.runner import Runner
 from apcore.pipeline.state import PipelineState
 from apcore.pipeline.step import Step
@@ -27,6 +27,8 @@ async def run_pipeline(strategy: Strategy, state: PipelineState) -> None:
 
 async def _run_together(steps: tuple[Step, ...], state: PipelineState) -> None:
     async def body(runner: Runner) -> Any:
+        if state.chunks:
+            raise PipelineStepError(steps[0].name, _cannot_run_again())
         outer, state.runner = state.runner, runner
         try:
             await _run_steps(steps, state)
@@ -40,6 +42,14 @@ async def _run_together(steps: tuple[Step, ...], state: PipelineState) -> None:
         raise
     except Exception as error:
         raise PipelineStepError(steps[0].name, error) from error
+
+
+def _cannot_run_again() -> ModuleExecuteError:
+    """For a transaction that another one got in the way of: the consumer has chunks of the run that was undone."""
+    message = (
+        "Another transaction got in the way after chunks had left; nothing was committed, the call can be repeated"
+    )
+    return ModuleExecuteError(message, retryable=True)
 
 
 async def _run_steps(steps: tuple[Step, ...], state: PipelineState) -> None:

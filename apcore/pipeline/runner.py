@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from apcore.redaction import SensitiveValues
 class Invocation:
     """One run of a module: what a runner needs to put a transaction around it.
 
-    ``grant`` is the approval under which it runs, if any.
+    ``grant`` is the approval under which it runs, if any. ``is_streaming`` says that chunks may leave before it ends.
     """
 
     definition: ModuleDefinition
@@ -25,6 +25,7 @@ class Invocation:
     original_inputs: Mapping[str, Any] | None = field(repr=False)
     context: Context
     grant: ApprovalResult | None = None
+    is_streaming: bool = False
 
     @property
     def secrets(self) -> SensitiveValues:
@@ -65,6 +66,12 @@ class Runner(Protocol):
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
     ) -> Any:
         """Run ``function`` until ``deadline`` (monotonic seconds). Raises ModuleTimeoutError past it (§12.7.5)."""
+        ...
+
+    def iterate(
+        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
+    ) -> AsyncGenerator[Any, None]:
+        """What the generator ``function``, sync or async, yields until ``deadline``; it is closed with the reading."""
         ...
 
     async def execute(self, invocation: Invocation, body: Body) -> None:

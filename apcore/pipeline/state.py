@@ -16,17 +16,20 @@ class PipelineState:
 
     ``inputs`` are the effective inputs, ``original_inputs`` what the caller sent when a rewriter changed them.
     ``grant`` is the approval under which the module runs, ``sealed_inputs`` a copy of the inputs that it was given for.
+    ``is_streaming`` says that the caller takes chunks, ``chunks`` how many it has been handed.
     ``outputs`` maps step names to what they returned, kept only
     when somebody watches with ``run_until``.
     """
 
     __slots__ = (
         "approval_asked",
+        "chunks",
         "context",
         "definition",
         "dry_run",
         "grant",
         "inputs",
+        "is_streaming",
         "module_id",
         "original_inputs",
         "outputs",
@@ -52,6 +55,7 @@ class PipelineState:
         runner: Runner,
         run_until: Callable[[PipelineState], bool] | None = None,
         dry_run: bool = False,
+        is_streaming: bool = False,
     ) -> None:
         self.module_id = module_id
         self.inputs: Any = inputs
@@ -59,6 +63,8 @@ class PipelineState:
         self.runner = runner
         self.run_until = run_until
         self.dry_run = dry_run
+        self.is_streaming = is_streaming
+        self.chunks = 0
         self.original_inputs: Mapping[str, Any] | None = None
         self.token: str | None = None
         self.approval_asked: str | None = None
@@ -83,4 +89,6 @@ class PipelineState:
 
     def invocation(self) -> Invocation:
         """The run of the module that this state has come to."""
-        return Invocation(self.definition, self.inputs, self.original_inputs, self.context, self.grant)
+        return Invocation(
+            self.definition, self.inputs, self.original_inputs, self.context, self.grant, self.is_streaming
+        )

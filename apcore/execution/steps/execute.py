@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import copy
 import hmac
+from contextlib import aclosing
 from threading import get_ident
 from typing import Any
 
 from apcore.approval import EffectDriftError
 from apcore.effects import NO_EFFECT, EffectRecord
+from apcore.errors import ModuleExecuteError
 from apcore.execution.measurement import EffectMeter, planned_effect
+from apcore.execution.merging import MergedChunks
 from apcore.execution.settings import ExecutorSettings
+from apcore.execution.streaming import hand_out
 from apcore.modules.definition import Function
 from apcore.pipeline import PipelineState
 
 
 class Execute:
-    """Runs ``execute()``, or ``apply()`` of a checked plan, until the module's deadline."""
+    """Runs ``execute()``, ``stream()`` or ``apply()`` of a checked plan, until the module's deadline."""
 
     def __init__(self, settings: ExecutorSettings, meter: EffectMeter) -> None:
         self._settings = settings
@@ -40,10 +44,25 @@ class Execute:
                 function, argument = await self._as_approved(state, state.grant.effect_digest)
             context = state.context
             deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
-            state.result = await state.runner.call_within(deadline, context, function, argument, context)
+            if state.is_streaming and definition.stream is not None and function is definition.execute:
+                state.result = await self._stream(state, definition.stream, deadline)
+            else:
+                state.result = await state.runner.call_within(deadline, context, function, argument, context)
         finally:
             del activity.calls[state]
         return state.result
+
+    async def _stream(self, state: PipelineState, stream: Function, deadline: float | None) -> dict[str, Any]:
+        """Hand out what ``stream()`` yields, chunk by chunk, and return what it adds up to (§12.2)."""
+        merged = MergedChunks(self._settings.max_merge_depth, self._settings.max_stream_bytes)
+        async with aclosing(
+            state.runner.iterate(deadline, state.context, stream, state.inputs, state.context)
+        ) as chunks:
+            async for chunk in chunks:
+                merged.add(_checked(chunk, state))
+                state.chunks += 1
+                await hand_out(chunk)
+        return merged.value
 
     async def _as_approved(self, state: PipelineState, expected: str) -> tuple[Function, Any]:
         """What to call with which argument, when the effect is still the approved one."""
@@ -57,6 +76,15 @@ class Execute:
         elif definition.effect == "none":
             _require(NO_EFFECT, expected)
         return definition.execute, state.inputs
+
+
+def _checked(chunk: Any, state: PipelineState) -> dict[str, Any]:
+    if isinstance(chunk, dict):
+        return chunk
+    raise ModuleExecuteError(
+        f"Chunk {state.chunks + 1} of {state.module_id!r} must be a dict, not {type(chunk).__name__}",
+        module_id=state.module_id,
+    )
 
 
 def _require(effect: EffectRecord, expected: str) -> None:
