@@ -39,6 +39,9 @@ DEFAULT_SENSITIVE_KEYS: Final[frozenset[str]] = frozenset(
     }
 )
 
+_VALUE_NAMES: Final = ("value", "old_value", "new_value")
+"""What stands beside a `key` or a `name`."""
+
 _CAMEL_CASE: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -128,11 +131,19 @@ def _means_secret(key: str, keys: frozenset[str]) -> bool:
 def _without(value: Any, keys: frozenset[str]) -> Any:
     if isinstance(value, dict):
         cleaned = {name: _field_without(name, each, keys) for name, each in value.items()}
+        if _names_secret(value, keys):
+            cleaned |= {name: REDACTED_VALUE for name in _VALUE_NAMES if value.get(name) is not None}
         return value if all(cleaned[name] is value[name] for name in value) else cleaned
     if isinstance(value, (list, tuple)):
         elements = [_without(each, keys) for each in value]
         return value if all(new is old for new, old in zip(elements, value, strict=True)) else elements
     return value
+
+
+def _names_secret(value: Mapping[Any, Any], keys: frozenset[str]) -> bool:
+    """Whether this is a pair whose first part says that the second is secret: `{"key": "db.password", "value": …}`."""
+    names = (value.get("key"), value.get("name"))
+    return any(isinstance(each, str) and _means_secret(each, keys) for each in names)
 
 
 def _field_without(name: Any, value: Any, keys: frozenset[str]) -> Any:

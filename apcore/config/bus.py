@@ -207,13 +207,14 @@ class Config:
         With `validate` a value that makes the configuration invalid is refused with ConfigError, and nothing changes.
         """
         with self._lock:
-            parts = _parts(self._snapshot, path)
-            # Put last, so that a later set wins over one of a part of it.
-            kept = {key: each for key, each in self._snapshot.overrides.items() if key != parts}
-            changed = replace(self._snapshot, overrides={**kept, parts: copied(value)})
+            changed = self._with_value(path, value)
             if validate:
                 self._refuse(changed)
             self._publish(changed)
+
+    def check(self, path: str, value: Any) -> None:
+        """Raises ConfigError if `set(path, value)` would make the configuration invalid; nothing changes."""
+        self._refuse(self._with_value(path, value))
 
     def mount(
         self,
@@ -231,7 +232,9 @@ class Config:
         mount = mount_of(namespace, from_file, from_dict, label)
         with self._lock:
             changed = self._with_mount(mount)
-            if namespace != CORE and namespace in changed.namespaces:
+            if namespace == CORE:
+                self._refuse(changed)
+            elif namespace in changed.namespaces:
                 faults = faults_of_namespace(namespace, changed.section(namespace), changed.namespaces[namespace])
                 refuse(faults, None, _finder(changed))
             self._publish(changed)
@@ -299,6 +302,13 @@ class Config:
             )
         refuse(faults, snapshot.file, find)
 
+    def _with_value(self, path: str, value: Any) -> Snapshot:
+        now = self._snapshot
+        parts = _parts(now, path)
+        # Put last, so that a later set wins over one of a part of it.
+        kept = {key: each for key, each in now.overrides.items() if key != parts}
+        return replace(now, overrides={**kept, parts: copied(value)})
+
     def _with_mount(self, mount: Mount) -> Snapshot:
         """Also for a namespace that was registered after this configuration was loaded."""
         now, name = self._snapshot, mount.namespace
@@ -319,14 +329,11 @@ class Config:
 
 
 def _parts(snapshot: Snapshot, path: str) -> Parts:
-    """The steps of a dotted path through the tree. Raises ConfigError for an empty one."""
+    """The steps of a dotted path through the tree."""
     known = snapshot.data.keys() | snapshot.namespaces.keys() | {META}
     namespace, rest = resolve_namespace_path(path, snapshot.mode, known)
-    parts = tuple(rest.split(".")) if rest else ()
-    parts = parts if namespace is None else (namespace, *parts)
-    if not all(parts):
-        raise ConfigError(f"{path!r} is no configuration path: it is like 'executor.default_timeout'")
-    return canonical_path(parts, snapshot.mode)
+    parts = tuple(rest.split(".")) if rest or namespace is None else ()
+    return canonical_path(parts if namespace is None else (namespace, *parts), snapshot.mode)
 
 
 def _finder(snapshot: Snapshot) -> Any:

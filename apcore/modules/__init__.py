@@ -14,6 +14,7 @@ from apcore.modules.function_module import FunctionModule, ModuleOptions
 from apcore.modules.isolation import Isolation, ResourceLimits, Sandbox
 from apcore.modules.plan import Plan
 from apcore.modules.planned import PlannedModule, checked_plan
+from apcore.modules.source import source_file
 
 __all__ = [
     "NO_COMPANION",
@@ -46,4 +47,5 @@ __all__ = [
     "modules_made_in",
     "own_id",
     "read_dependencies",
+    "source_file",
 ]

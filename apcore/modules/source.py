@@ -28,6 +28,14 @@ def source_hash(module: Any) -> str:
     return digest.hexdigest()
 
 
+def source_file(module: Any) -> str | None:
+    """The file in which the module's function or class is written; None for code that has no file."""
+    try:
+        return inspect.getsourcefile(next(iter(_code_of(module))))
+    except (TypeError, StopIteration):
+        return None
+
+
 def _code_of(module: Any) -> Iterator[Any]:
     if isinstance(module, FunctionModule):
         yield innermost(module.function)

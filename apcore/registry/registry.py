@@ -150,6 +150,11 @@ class Registry:
                 f"Module '{module_id}' is not registered", module_id=module_id, details={"module_id": module_id}
             ) from None
 
+    def file_of(self, module_id: str) -> str | None:
+        """The file in which a module was found by discovery; None for one that was registered otherwise."""
+        origin = self._origins.get(module_id)
+        return None if origin is None else origin.file
+
     def has(self, module_id: str) -> bool:
         """Whether the module is registered."""
         return module_id in self._definitions

@@ -123,6 +123,24 @@ def test_no_secret_key_keeps_a_value(value):
     check(redact(dict.fromkeys(sorted(DEFAULT_SENSITIVE_KEYS)[:3], value) | {"plain": value}))
 
 
+@pytest.mark.parametrize(
+    ("pair", "shown"),
+    [
+        ({"key": "db.password", "value": "hunter2"}, {"key": "db.password", "value": REDACTED_VALUE}),
+        ({"name": "Authorization", "value": ["Bearer x"]}, {"name": "Authorization", "value": REDACTED_VALUE}),
+        (
+            {"key": "db.password", "old_value": {"a": 1}, "new_value": None},
+            {"key": "db.password", "old_value": REDACTED_VALUE, "new_value": None},
+        ),
+        ({"key": "db.host", "value": "localhost"}, {"key": "db.host", "value": "localhost"}),
+        ({"key": 7, "value": "x"}, {"key": 7, "value": "x"}),
+    ],
+)
+def test_a_pair_whose_first_part_means_a_secret_hides_its_second(pair, shown):
+    assert redact([pair]) == [shown]
+    assert redact_sensitive(pair, {}) == pair  # by schema alone nothing is marked
+
+
 class TestSensitiveValues:
     INPUTS = {"pin": 123456, "user": {"phrase": "open sesame", "name": "ali"}, "api_token": ["tok-1", "tok-2"]}
 

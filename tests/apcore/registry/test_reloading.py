@@ -156,6 +156,7 @@ def test_a_failing_on_resume_is_logged_and_the_module_starts_afresh(loaded, writ
     assert Executor(registry).call("counter", {}) == {"version": "2", "count": 1}
 
 
+@pytest.mark.req("R-12.7.3-08")
 @pytest.mark.parametrize(
     "text", ["1 / 0", "X = 1", source(2, load="raise ValueError()"), source(2).replace("execute", "run")]
 )
@@ -168,6 +169,7 @@ def test_the_old_version_comes_back_with_its_state(loaded, write, events, text):
         registry.reload("counter")
 
     assert caught.value.code == "RELOAD_FAILED"
+    assert (caught.value.http_status, caught.value.retryable) == (500, True)
     assert registry.get("counter") is first
     assert events[-2:] == ["1 load", "1 resume {'count': 1}"]
     assert Executor(registry).call("counter", {}) == {"version": "1", "count": 2}
