@@ -81,3 +81,10 @@ class UndecryptableError(ModuleError):
 
     code = "STORED_DATA_UNDECRYPTABLE"
     http_status = 500
+
+
+class ArchiveError(ModuleError):
+    """A segment of the audit trail cannot be archived, or its archive is not there or not the recorded one."""
+
+    code = "AUDIT_ARCHIVE_ERROR"
+    http_status = 409

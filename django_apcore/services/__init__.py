@@ -6,6 +6,7 @@ from django_apcore.services._requests import policy_for
 from django_apcore.services._tasks import find_task
 from django_apcore.services.answer import refuse, result_of
 from django_apcore.services.approve import approve
+from django_apcore.services.archive import archive
 from django_apcore.services.audit import append
 from django_apcore.services.cancel import cancel
 from django_apcore.services.cancel_task import cancel_task
@@ -13,26 +14,33 @@ from django_apcore.services.consume import consume, record_outcome
 from django_apcore.services.deliver_outbox import deliver_outbox, dispatch_outbox
 from django_apcore.services.execute import dispatch_approved, enqueue, execute_approved
 from django_apcore.services.expire import expire, expire_due
+from django_apcore.services.export_trail import export_trail
 from django_apcore.services.fail import fail
 from django_apcore.services.measure import measure
 from django_apcore.services.name_actors import name_actors
 from django_apcore.services.present import present
+from django_apcore.services.prune import prune
 from django_apcore.services.publish_policy import delete_policy, delete_rule, replace_rules, save_policy, save_rule
 from django_apcore.services.reject import reject
 from django_apcore.services.remeasure import remeasure
 from django_apcore.services.request import open_request
 from django_apcore.services.resume import resume
 from django_apcore.services.run_task import run_task
+from django_apcore.services.seal import SegmentState, seal, segments
 from django_apcore.services.submit import dispatch_submitted, submit
 from django_apcore.services.supersede import supersede
 from django_apcore.services.toggle import toggle
 from django_apcore.services.verify import BrokenEntry, VerificationReport, verify
+from django_apcore.services.verify_file import FileReport, verify_files
 
 __all__ = [
     "BrokenEntry",
+    "FileReport",
+    "SegmentState",
     "VerificationReport",
     "append",
     "approve",
+    "archive",
     "cancel",
     "cancel_task",
     "consume",
@@ -46,6 +54,7 @@ __all__ = [
     "execute_approved",
     "expire",
     "expire_due",
+    "export_trail",
     "fail",
     "find_request",
     "find_task",
@@ -54,6 +63,7 @@ __all__ = [
     "open_request",
     "policy_for",
     "present",
+    "prune",
     "record_outcome",
     "refuse",
     "reject",
@@ -64,9 +74,12 @@ __all__ = [
     "run_task",
     "save_policy",
     "save_rule",
+    "seal",
     "secrets_of",
+    "segments",
     "submit",
     "supersede",
     "toggle",
     "verify",
+    "verify_files",
 ]

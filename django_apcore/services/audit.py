@@ -1,10 +1,8 @@
 """The audit trail: append entries to hash chains, and prove that nobody touched them."""
 
-import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -12,14 +10,13 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from apcore.context import Identity
-from apcore.schema import canonical_json
 from django_apcore.context import type_of
 from django_apcore.models import AuditChain, AuditEntry
 from django_apcore.models.fields import storable
 from django_apcore.services._database import alias, atomic
+from django_apcore.services._trail import GENESIS, content_hash
 
 PARTITIONS = 16
-GENESIS = "0" * 64
 _SERIALIZATION_FAILURE = "40001"
 
 
@@ -62,22 +59,10 @@ def partition_of(subject: str) -> int:
     return zlib.crc32(subject.encode("utf-8", "surrogatepass")) % PARTITIONS
 
 
-def content_hash(entry: AuditEntry, sequence: int | None = None) -> str:
-    """SHA-256 over everything an entry says, its place, and the hash of the entry before it."""
-    content = {
-        "partition": entry.partition,
-        "sequence": entry.sequence if sequence is None else sequence,
-        "at": _timestamp(entry.at),
-        "kind": entry.kind,
-        "actor_id": entry.actor_id,
-        "actor_type": entry.actor_type,
-        "module_id": entry.module_id,
-        "trace_id": entry.trace_id,
-        "subject": entry.subject,
-        "data": entry.data,
-        "previous_hash": entry.previous_hash,
-    }
-    return hashlib.sha256(canonical_json(content).encode()).hexdigest()
+def append_to(partition: int, event: Event) -> AuditEntry:
+    """Append to one chain and no other, in the caller's transaction. For entries about the chain itself."""
+    with atomic():
+        return _append_to(partition, event)
 
 
 def _append(event: Event) -> AuditEntry:
@@ -132,8 +117,3 @@ def _name(actor: User | Identity | None) -> tuple[str, str]:
     if isinstance(actor, Identity):
         return actor.type, actor.id
     return type_of(actor), str(actor.pk)
-
-
-def _timestamp(at: datetime) -> str:
-    aware = at if timezone.is_naive(at) else at.astimezone(UTC)
-    return aware.isoformat(timespec="microseconds")

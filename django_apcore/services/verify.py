@@ -1,6 +1,5 @@
 """Verify: prove that nobody touched the audit trail, or name the first entry that does not hold."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,9 +7,10 @@ from django.db.models import QuerySet
 
 from django_apcore.models import AuditChain, AuditEntry
 from django_apcore.services._database import alias
-from django_apcore.services.audit import GENESIS, content_hash
+from django_apcore.services._trail import ARCHIVED, GENESIS, PRUNED, SEALED, content_hash, told, walk
+from django_apcore.services.verify_file import is_true_seal
 
-BreakReason = Literal["edited", "deleted", "reordered", "truncated", "inserted"]
+BreakReason = Literal["edited", "deleted", "reordered", "truncated", "inserted", "seal_missing", "seal_forged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +26,39 @@ class BrokenEntry:
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """What `verify` found: how many entries were read, and the first broken one of each broken chain."""
+    """What `verify` found: how many entries were read, and the first broken one of each broken chain.
+
+    `pruned` is the number of older entries that the seals vouch for; they are in the archives.
+    """
 
     ok: bool
     entries: int
     broken: tuple[BrokenEntry, ...] = ()
+    pruned: int = 0
 
 
 def verify(partition: int | None = None) -> VerificationReport:
     """Check every hash and every link of one chain, or of all.
 
     A chain is consistent while others append to it: its head is read first, and what is younger is left for next time.
+    Where segments were pruned, a chain begins with the seal of the last one. Memory does not grow with the trail.
     """
-    chains = [_Chain(number) for number in _partitions(partition)]
-    broken = tuple(found for chain in chains if (found := chain.first_broken()) is not None)
-    return VerificationReport(ok=not broken, entries=sum(chain.read for chain in chains), broken=broken)
+    chains = [_walked(number) for number in _partitions(partition)]
+    broken = tuple(chain.broken for chain in chains if chain.broken is not None)
+    return VerificationReport(
+        ok=not broken,
+        entries=sum(chain.read for chain in chains),
+        broken=broken,
+        pruned=sum(chain.pruned for chain in chains),
+    )
+
+
+def _walked(partition: int) -> "_Chain":
+    """One chain, read to its end or to its first broken entry; from its new beginning if it was pruned meanwhile."""
+    chain = _Chain(partition)
+    while chain.broken is not None and chain.was_pruned_meanwhile():
+        chain = _Chain(partition)
+    return chain
 
 
 def _partitions(partition: int | None) -> list[int]:
@@ -57,38 +75,69 @@ class _Chain:
     def __init__(self, partition: int) -> None:
         self.partition = partition
         self.read = 0
+        self.pruned = 0
+        self._pruned_to = self._newest_pruning()
         self._head = AuditChain.objects.using(alias()).filter(partition=partition).first()
+        self._segment_start = 1
+        self._is_pruning_told = False
+        self.broken = self._first_broken()
 
-    def first_broken(self) -> BrokenEntry | None:
-        """Walk from the first entry to the head; None if everything holds."""
+    def was_pruned_meanwhile(self) -> bool:
+        return self._newest_pruning() != self._pruned_to
+
+    def _newest_pruning(self) -> int:
+        """The last number that a pruning took, by what the chain says; 0 if there was none."""
+        return max((int(entry.data.get("last_sequence", 0)) for entry in told(self.partition, PRUNED)), default=0)
+
+    def _first_broken(self) -> BrokenEntry | None:
+        """Walk from the first entry to the head that was read; what is younger is left for the next time."""
         last: AuditEntry | None = None
-        for entry in self._walk():
+        for entry in walk(self.partition, last=self._head.sequence if self._head else None):
             self.read += 1
-            found = self._check(entry, last)
+            found = self._check(entry, last) if last else self._check_first(entry)
             if found is not None:
                 return found
             last = entry
-        return self._check_end(last)
-
-    def _walk(self) -> Iterator[AuditEntry]:
-        """The entries up to the head that was read; what is younger than that is left for the next time."""
-        entries = self._entries().order_by("sequence")
-        if self._head is not None:
-            entries = entries.filter(sequence__lte=self._head.sequence)
-        return entries.iterator(chunk_size=2000)
+            self._is_pruning_told |= entry.kind == PRUNED and entry.data.get("last_sequence") == self.pruned
+        return self._check_pruning() or self._check_end(last)
 
     def _entries(self) -> QuerySet[AuditEntry]:
         return AuditEntry.objects.using(alias()).filter(partition=self.partition)
 
-    def _check(self, entry: AuditEntry, last: AuditEntry | None) -> BrokenEntry | None:
-        expected = last.sequence + 1 if last else 1
-        if entry.sequence != expected:
-            return self._gone(expected)
+    def _check_first(self, entry: AuditEntry) -> BrokenEntry | None:
+        """A chain begins with number 1, or with the seal of what was pruned."""
+        is_written = content_hash(entry) == entry.hash
+        if entry.sequence == 1:
+            if not is_written:
+                return self._explain(entry, None)
+            return self._edited(entry) if entry.previous_hash != GENESIS else None
+        if is_written and _seals(entry, None):
+            self.pruned, self._segment_start = entry.sequence - 1, entry.sequence
+            return None
+        if entry.sequence == self._pruned_to + 1:
+            return self._forged_seal(entry)
+        if entry.sequence <= self._pruned_to:
+            return self._inserted(entry)
+        return self._gone(self._pruned_to + 1)
+
+    def _check(self, entry: AuditEntry, last: AuditEntry) -> BrokenEntry | None:
+        if entry.sequence != last.sequence + 1:
+            return self._gone(last.sequence + 1)
         if content_hash(entry) != entry.hash:
             return self._explain(entry, last)
-        if entry.previous_hash != (last.hash if last else GENESIS):
-            return self._edited(last) if last else self._edited(entry)
+        if entry.previous_hash != last.hash:
+            return self._edited(last)
+        if entry.kind == SEALED:
+            start, self._segment_start = self._segment_start, entry.sequence
+            return None if _seals(entry, start) else self._forged_seal(entry)
         return None
+
+    def _check_pruning(self) -> BrokenEntry | None:
+        """Nothing may be gone of which the chain does not say that it was pruned."""
+        if not self.pruned or self._is_pruning_told:
+            return None
+        message = f"Entries 1 to {self.pruned} are missing: they were sealed, but never pruned."
+        return BrokenEntry(self.partition, 1, None, "deleted", message)
 
     def _explain(self, entry: AuditEntry, last: AuditEntry | None) -> BrokenEntry:
         """Say what happened to the first entry whose hash is wrong: it may only stand in the wrong place."""
@@ -104,14 +153,15 @@ class _Chain:
 
     def _origin(self, entry: AuditEntry) -> int | None:
         """The number under which an entry was written, if it was only moved."""
-        highest = self._entries().order_by("-sequence").values_list("sequence", flat=True).first() or 0
-        top = max(highest, self._head.sequence if self._head else 0)
+        top = self._pruned_to + self._entries().count() + 1
         return next((number for number in range(1, top + 1) if content_hash(entry, number) == entry.hash), None)
 
     def _rightful(self, sequence: int) -> AuditEntry | None:
         """The entry that was written under this number, if it now stands under a later one."""
         later = self._entries().filter(sequence__gt=sequence).order_by("sequence")
-        return next((each for each in later.iterator() if content_hash(each, sequence) == each.hash), None)
+        return next(
+            (each for each in later.iterator(chunk_size=2000) if content_hash(each, sequence) == each.hash), None
+        )
 
     def _check_end(self, last: AuditEntry | None) -> BrokenEntry | None:
         if self._head is None:
@@ -136,9 +186,25 @@ class _Chain:
         return self._inserted(unannounced or newest)
 
     def _gone(self, sequence: int) -> BrokenEntry:
+        if self._is_seal(sequence):
+            message = f"Entry {sequence} is missing, the seal of the entries before it."
+            return BrokenEntry(self.partition, sequence, None, "seal_missing", message)
         return BrokenEntry(self.partition, sequence, None, "deleted", f"Entry {sequence} is missing.")
 
+    def _is_seal(self, sequence: int) -> bool:
+        """Whether other entries say that this one is, or was, a seal."""
+        if sequence == 1:
+            return False
+        ended = [entry.data.get("last_sequence") for kind in (ARCHIVED, PRUNED) for entry in told(self.partition, kind)]
+        begun = [entry.data.get("first_sequence") for entry in told(self.partition, SEALED)]
+        return sequence - 1 in ended or sequence in begun
+
+    def _forged_seal(self, entry: AuditEntry) -> BrokenEntry:
+        return self._broken(entry, "seal_forged", "it is not the seal of the entries before it")
+
     def _edited(self, entry: AuditEntry) -> BrokenEntry:
+        if self._is_seal(entry.sequence):
+            return self._forged_seal(entry)
         return self._broken(entry, "edited", "its content is not what was written")
 
     def _inserted(self, entry: AuditEntry) -> BrokenEntry:
@@ -147,3 +213,8 @@ class _Chain:
     def _broken(self, entry: AuditEntry, reason: BreakReason, what: str) -> BrokenEntry:
         message = f"Entry {entry.sequence} ({entry.kind}, {entry.subject}): {what}."
         return BrokenEntry(self.partition, entry.sequence, entry.pk, reason, message)
+
+
+def _seals(entry: AuditEntry, start: int | None) -> bool:
+    """Whether an entry is the seal of the entries before it, which begin at `start`."""
+    return entry.kind == SEALED and is_true_seal(entry.data, entry.sequence, entry.previous_hash, start)

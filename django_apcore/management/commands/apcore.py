@@ -42,6 +42,10 @@ class Command(BaseCommand):
                 answer = Answer(error.to_dict(), [], status=1)
             else:
                 raise CommandError(f"{error.message} [{error.code}]") from None
+        if answer.stream is not None:
+            for line in answer.stream:
+                self.stdout.write(line, ending="")
+            return
         shown = _as_json(answer.data) if options["json"] else as_text(answer.lines, is_drawn=self._is_drawn(options))
         self.stdout.write(shown)
         if answer.status:

@@ -3,7 +3,7 @@
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,15 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a sub-command found: as data for `--json`, as lines and tables for people, and the exit status."""
+    """What a sub-command found: as data for `--json`, as lines and tables for people, and the exit status.
+
+    What may be longer than memory is a `stream` of lines, printed as it comes, with and without `--json`.
+    """
 
     data: Any
     lines: Sequence[str | Table]
     status: int = 0
+    stream: Iterable[str] | None = None
 
 
 def _nothing(parser: ArgumentParser) -> None:

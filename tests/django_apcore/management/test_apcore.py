@@ -195,3 +195,47 @@ def test_a_trail_that_was_touched_ends_with_status_1(pending: ApprovalRequest) -
     assert "inserted" in text
     assert "the trail was touched" in text
     assert data("audit", "verify", status=1)["broken"][0]["reason"] == "inserted"
+
+
+def test_the_trail_is_exported_and_the_file_verified(pending: ApprovalRequest, tmp_path: Path) -> None:
+    text, _ = run("audit", "export")
+    assert [json.loads(line)["kind"] for line in text.splitlines()].count("approval.requested") == 1
+    assert run("audit", "export", "--json")[0] == text
+    file = str(tmp_path / "trail.jsonl")
+    written = data("audit", "export", "--output", file, "--since", "2001-01-01", "--until", "2101-01-01T00:00:00Z")
+    assert written == {"entries": len(text.splitlines()), "file": file}
+    assert run("audit", "export", "--until", "2001-01-01")[0] == ""
+    assert "the lines hold." in run("audit", "verify", "--file", file)[0]
+    Path(file).write_text(text.replace("approval.requested", "approval.rejected"))
+    shown, status = run("audit", "verify", "--file", file)
+    assert status == 1
+    assert f"edited: {file}, line " in shown
+    assert data("audit", "verify", "--file", file, status=1)["broken"][0]["reason"] == "edited"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["verify", "--file", "/no/such/file"], "/no/such/file"),
+        (["export", "--since", "yesterday"], "'yesterday' is no date"),
+        (["export", "--since", "2031-13-01"], "'2031-13-01' is no date"),
+        (["export", "--output", "/no/such/directory/file"], "/no/such/directory"),
+    ],
+)
+def test_what_cannot_be_read_or_written_is_said(db: None, words: list[str], said: str) -> None:
+    with pytest.raises(CommandError, match=said):
+        run("audit", *words)
+
+
+def test_old_segments_leave_the_database(pending: ApprovalRequest, tmp_path: Path) -> None:
+    directory = str(tmp_path)
+    assert "(none)" in run("audit", "segments")[0]
+    sealed = data("audit", "seal")
+    assert sealed
+    assert "sealed" in run("audit", "segments")[0]
+    assert len(data("audit", "archive", directory)["files"]) == len(sealed)
+    assert "archived" in run("audit", "segments")[0]
+    assert "0 entries deleted" in run("audit", "prune", directory, "--older-than", "1")[0]
+    assert len(data("audit", "prune", directory, "--older-than", "0")["segments"]) == len(sealed)
+    assert "pruned" in run("audit", "segments")[0]
+    assert "a seal vouches for them" in run("audit", "verify")[0]

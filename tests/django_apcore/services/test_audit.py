@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from apcore import Identity
 from django_apcore import services
 from django_apcore.models import AuditChain, AuditEntry
-from django_apcore.services.audit import GENESIS, Event, append_all, content_hash, partition_of
+from django_apcore.services._trail import GENESIS, content_hash
+from django_apcore.services.audit import Event, append_all, partition_of
 from tests.django_apcore.trail import unprotected
 
 pytestmark = pytest.mark.django_db(databases=["default", "other"])
