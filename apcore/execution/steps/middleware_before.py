@@ -8,15 +8,15 @@ from typing import Any
 
 from apcore.errors import ApprovalDeniedError
 from apcore.execution.settings import ExecutorSettings
-from apcore.middleware import MiddlewareChain
+from apcore.middleware import MiddlewareManager
 from apcore.pipeline import PipelineState
 
 
 class MiddlewareBefore:
     """Runs every ``before()``, outermost first."""
 
-    def __init__(self, chain: MiddlewareChain, settings: ExecutorSettings) -> None:
-        self._chain = chain
+    def __init__(self, middleware: MiddlewareManager, settings: ExecutorSettings) -> None:
+        self._middleware = middleware
         self._limit = settings.global_timeout / 1000
 
     async def run(self, state: PipelineState) -> None:
@@ -24,13 +24,13 @@ class MiddlewareBefore:
         context = state.context
         if context.deadline is None and self._limit:
             context.deadline = monotonic() + self._limit
-        if not self._chain.layers:
+        if not self._middleware.onion:
             return
 
         async def invoke(hook: Any, *arguments: Any) -> Any:
             return await state.runner.call_within(context.deadline, context, hook, *arguments)
 
-        state.passage = self._chain.passage(state.module_id, context, invoke)
+        state.passage = self._middleware.passage(state.module_id, context, invoke)
         if state.sealed_inputs is None:
             state.inputs = await state.passage.before(state.inputs)
             return

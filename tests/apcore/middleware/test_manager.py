@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from apcore.context import Context
 from apcore.errors import InternalError, InvalidInputError, MiddlewareChainError, ModuleError, ModuleTimeoutError
 from apcore.execution import drive
-from apcore.middleware import Middleware, MiddlewareChain, Passage
+from apcore.middleware import Middleware, MiddlewareManager, Passage
 
 
 async def invoke(hook: Any, *arguments: Any) -> Any:
@@ -44,7 +44,7 @@ async def in_and_out(way: Passage) -> None:
 
 
 def passage(*layers: Any) -> Passage:
-    chain = MiddlewareChain()
+    chain = MiddlewareManager()
     for layer in layers:
         chain.add(layer)
     return chain.passage("m.one", Context.create(), invoke)
@@ -54,7 +54,7 @@ def passage(*layers: Any) -> Passage:
 @given(st.lists(st.integers(0, 1000), max_size=8))
 def test_higher_priorities_are_further_out_and_ties_keep_their_order(priorities: list[int]) -> None:
     log: list[str] = []
-    chain = MiddlewareChain()
+    chain = MiddlewareManager()
     for index, priority in enumerate(priorities):
         chain.add(Layer(f"{priority}/{index}", log), priority=priority)
     way = chain.passage("m.one", Context.create(), invoke)
@@ -70,12 +70,12 @@ def test_higher_priorities_are_further_out_and_ties_keep_their_order(priorities:
 @pytest.mark.parametrize("bad", [-1, 1001, 1.5, "high"])
 def test_priorities_outside_the_range_are_refused(bad: Any) -> None:
     with pytest.raises(InvalidInputError, match="0 to 1000"):
-        MiddlewareChain().add(Middleware(), priority=bad)
+        MiddlewareManager().add(Middleware(), priority=bad)
 
 
 def test_an_object_without_hooks_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="before"):
-        MiddlewareChain().add(object())
+        MiddlewareManager().add(object())
 
 
 @pytest.mark.req("R-11.5-02", "R-11.8.2-01", "R-11.8.2-02")
@@ -154,7 +154,7 @@ def test_an_on_error_that_times_out_stops_the_chain(caplog: pytest.LogCaptureFix
 
 def test_a_running_call_keeps_the_layers_that_it_started_with() -> None:
     log: list[str] = []
-    chain = MiddlewareChain()
+    chain = MiddlewareManager()
     chain.add(Layer("a", log))
     way = chain.passage("m.one", Context.create(), invoke)
     chain.add(Layer("b", log), priority=900)
