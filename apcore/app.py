@@ -11,7 +11,7 @@ from apcore.approval import ApprovalHandler
 from apcore.events import EventEmitter
 from apcore.execution import AsyncRunner, Executor, ExecutorSettings, SyncRunner
 from apcore.execution.executor import RunnerFactory
-from apcore.registry import Registry
+from apcore.registry import Registry, bridge_events
 from apcore.telemetry.error_history import ErrorHistory
 from apcore.telemetry.usage import UsageCollector
 from apcore.toggles import Toggles
@@ -58,5 +58,7 @@ def build_app(
         config=config,
         toggles=toggles,
         runners=runners,
+        events=events,
     )
+    bridge_events(registry, events)
     return App(registry, acl, toggles, approval_handler, executor, events, usage, error_history)

@@ -140,7 +140,7 @@ CORE_EVENTS: Final[Mapping[str, CoreEvent]] = _table(
     ),
     CoreEvent(TASK_SUBMITTED, ("info",), "task manager", _TASK, "A call waits to run in the background."),
     CoreEvent(TASK_STARTED, ("info",), "task manager", _TASK, "An attempt began."),
-    CoreEvent(TASK_RETRIED, ("warn",), "task manager", (*_TASK, "error_code"), "An attempt failed; another follows."),
+    CoreEvent(TASK_RETRIED, ("warn",), "task manager", _TASK, "An attempt failed; another follows."),
     CoreEvent(TASK_COMPLETED, ("info",), "task manager", _TASK, "The call returned its output."),
     CoreEvent(TASK_FAILED, ("error",), "task manager", (*_TASK, "error_code"), "The call failed."),
     CoreEvent(TASK_CANCELLED, ("warn",), "task manager", _TASK, "The call was cancelled."),

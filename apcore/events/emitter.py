@@ -34,6 +34,11 @@ class EventEmitter:
         self._subscriptions: tuple[Subscription, ...] = ()
         self._deliveries: set[asyncio.Task[None]] = set()  # a loop itself holds its tasks weakly
 
+    @property
+    def has_subscribers(self) -> bool:
+        """Whether an event would be heard by anybody: where it would not, it need not be made."""
+        return bool(self._subscriptions)
+
     def subscribe(
         self,
         subscriber: Any,

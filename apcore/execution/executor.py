@@ -15,6 +15,7 @@ from apcore.acl import ACL
 from apcore.approval import ApprovalHandler, EffectDriftError
 from apcore.context import Context
 from apcore.errors import ApprovalDeniedError, ExecutionCancelledError, ModuleError, PipelineStepError, propagate_error
+from apcore.events import EventEmitter
 from apcore.execution.deadlines import Deadlines
 from apcore.execution.measurement import EffectMeter
 from apcore.execution.preflight import Preflight, PreflightResult
@@ -58,6 +59,7 @@ class Executor:
 
     ``acl`` None checks nothing, ``approval_handler`` None asks nobody. ``config`` is an ExecutorSettings or a mapping
     of its fields. ``runners`` makes the sync and the async runner; a framework that has transactions brings its own.
+    ``events`` is told of approvals (§7.9).
     """
 
     def __init__(
@@ -70,10 +72,12 @@ class Executor:
         config: ExecutorSettings | Mapping[str, Any] | None = None,
         toggles: Toggles | None = None,
         runners: tuple[RunnerFactory, RunnerFactory] = (SyncRunner, AsyncRunner),
+        events: EventEmitter | None = None,
     ) -> None:
         self.registry = registry
         self._acl = acl
         self._approval_handler = approval_handler
+        self._events = events
         self.toggles = toggles if toggles is not None else Toggles()
         self.settings = config if isinstance(config, ExecutorSettings) else ExecutorSettings.from_mapping(config or {})
         self._middleware = MiddlewareManager()
@@ -95,7 +99,7 @@ class Executor:
             Step("module_lookup", ModuleLookup(self.registry, self.toggles).run, pure=True, native=True),
             Step("input_rewrite", self._rewrite.run, pure=True, native=True),
             Step("acl_check", AclCheck(self._acl).run, pure=True, native=True),
-            Step("approval_gate", ApprovalGate(self._approval_handler, meter).run, pure=True, native=True),
+            Step("approval_gate", ApprovalGate(self._approval_handler, meter, self._events).run, pure=True, native=True),
             Step("middleware_before", MiddlewareBefore(self._middleware, settings).run, native=True),
             Step("input_validation", validate_input, pure=True, native=True),
             Step("execute", Execute(settings, meter).run, native=True),

@@ -1,5 +1,6 @@
 """Which modules there are, and the one way in (§12.2)."""
 
+from apcore.registry.bridge import bridge_events
 from apcore.registry.dependencies import resolve_dependencies
 from apcore.registry.draining import DRAIN_SECONDS, safe_unregister
 from apcore.registry.events import REGISTRY_EVENTS, RegistryCallback
@@ -13,6 +14,7 @@ __all__ = [
     "REGISTRY_EVENTS",
     "Predicate",
     "Registry",
+    "bridge_events",
     "RegistryCallback",
     "resolve_dependencies",
     "resolve_module_id",

@@ -23,6 +23,7 @@ class RegistryEvents:
 
     def __init__(self) -> None:
         self._callbacks: dict[str, list[RegistryCallback]] = {event: [] for event in REGISTRY_EVENTS.values()}
+        self._after_removal: list[RegistryCallback] = []
 
     def on(self, event: str, callback: RegistryCallback) -> None:
         """Add a callback. Raises InvalidInputError for an event that no registry has."""
@@ -32,10 +33,22 @@ class RegistryEvents:
             )
         self._callbacks[event].append(callback)
 
+    def after_removal(self, callback: RegistryCallback) -> None:
+        """Add a callback for what `unregister` announced and is now done (C-62)."""
+        self._after_removal.append(callback)
+
     def emit(self, event: str, module_id: str, module: Any) -> None:
         """Tell everyone; a callback that raises is logged and keeps nobody else from hearing it."""
-        for callback in tuple(self._callbacks[event]):
-            try:
-                callback(module_id, module)
-            except Exception:
-                logger.exception("A callback for the registry event '%s' of module '%s' failed", event, module_id)
+        _tell(self._callbacks[event], event, module_id, module)
+
+    def removed(self, module_id: str, module: Any) -> None:
+        """Tell those who wait for the end of a removal."""
+        _tell(self._after_removal, "removed", module_id, module)
+
+
+def _tell(callbacks: list[RegistryCallback], event: str, module_id: str, module: Any) -> None:
+    for callback in tuple(callbacks):
+        try:
+            callback(module_id, module)
+        except Exception:
+            logger.exception("A callback for the registry event '%s' of module '%s' failed", event, module_id)

@@ -201,6 +201,10 @@ class Registry:
         """Call back with (module ID, module) on an event of `REGISTRY_EVENTS`. Raises InvalidInputError."""
         self._events.on(event, callback)
 
+    def after_removal(self, callback: RegistryCallback) -> None:
+        """Call back with (module ID, module) when the module cannot be found any more; it may still be unloading."""
+        self._events.after_removal(callback)
+
     def _remove(self, module_id: str) -> ModuleDefinition | None:
         """Mark the module, say so, and withdraw it (C-62). One that is being reloaded does not come back."""
         with self._changing:
@@ -211,6 +215,7 @@ class Registry:
             definition.activity.is_leaving = True
             self._events.emit(REGISTRY_EVENTS["UNREGISTER"], module_id, definition.module)
             self._withdraw(module_id)
+        self._events.removed(module_id, definition.module)
         return definition
 
     def _send_away(self, module_id: str) -> tuple[ModuleDefinition, Origin, Place]:

@@ -17,8 +17,10 @@ from typing import Any, Self
 
 from apcore.context import Context
 from apcore.errors import ExecutionCancelledError, InternalError, InvalidInputError, ModuleError
+from apcore.events import EventEmitter
 from apcore.execution import Executor
 from apcore.modules import ModuleDefinition
+from apcore.tasks.announcing import AnnouncingTaskStore
 from apcore.tasks.attempts import Outcome, attempt
 from apcore.tasks.errors import TaskLimitExceededError, TaskManagerClosedError, TaskNotFoundError
 from apcore.tasks.jobs import Job, TaskCallback, TaskCallbacks
@@ -41,6 +43,8 @@ class AsyncTaskManager:
     event loop that submits it, and ends with it; one that is submitted outside of any loop runs on a loop of the
     manager's own. Synchronous modules get a thread each.
 
+    ``events`` is told of every state that a task comes into.
+
     ``max_tasks`` limits the tasks that wait or run, ``max_concurrent`` those that run. Finished ones are kept for
     ``keep_finished`` seconds. ``cancel_grace`` is how many seconds a coroutine may take to react to its cancel token
     before it is cancelled where it awaits; code in a thread is never cut off.
@@ -56,11 +60,13 @@ class AsyncTaskManager:
         retry: RetryPolicy | None = None,
         keep_finished: float = 3600.0,
         cancel_grace: float = 1.0,
+        events: EventEmitter | None = None,
     ) -> None:
         if max_tasks < 1 or max_concurrent < 1:
             raise InvalidInputError("max_tasks and max_concurrent must be at least 1")
         self.executor = executor
-        self._store = MemoryTaskStore() if store is None else store
+        store = MemoryTaskStore() if store is None else store
+        self._store = store if events is None else AnnouncingTaskStore(store, events)
         self._max_tasks = max_tasks
         self._retry = RetryPolicy() if retry is None else retry
         self._keep_finished = keep_finished

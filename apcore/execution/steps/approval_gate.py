@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from apcore.approval import ApprovalHandler, ApprovalResult, BoundApprovalHandler
+from apcore.approval.events import answered, denied, reports_itself, requested
 from apcore.effects import EffectRecord
 from apcore.errors import (
     ApprovalDeniedError,
@@ -16,6 +17,7 @@ from apcore.errors import (
     InvalidInputError,
     ModuleError,
 )
+from apcore.events import Event, EventEmitter
 from apcore.execution.measurement import EffectMeter
 from apcore.pipeline import Invocation, PipelineState
 from apcore.schema import canonical_json
@@ -29,9 +31,13 @@ RESUMED_NOTE = "_apcore.approval.resumed"
 class ApprovalGate:
     """Asks the handler, or checks the token that the caller brings."""
 
-    def __init__(self, handler: ApprovalHandler | None, meter: EffectMeter) -> None:
+    def __init__(
+        self, handler: ApprovalHandler | None, meter: EffectMeter, events: EventEmitter | None = None
+    ) -> None:
         self._handler = handler
         self._meter = meter
+        self._events = events
+        self._tells = not reports_itself(handler)
 
     async def run(self, state: PipelineState) -> None:
         """Raises ApprovalDeniedError, ApprovalTimeoutError or ApprovalPendingError; whatever is unclear is a denial."""
@@ -39,11 +45,11 @@ class ApprovalGate:
             return
         handler = self._handler
         if handler is None:
-            if state.approval_asked is not None:
-                raise ApprovalDeniedError(
-                    None, f"An approval is needed ({state.approval_asked}) and no handler can give it"
-                )
-            return
+            if state.approval_asked is None:
+                return
+            if not state.dry_run:
+                await self._tell(state, denied(state.module_id, state.context))
+            raise ApprovalDeniedError(None, f"An approval is needed ({state.approval_asked}) and no handler can give it")
         if state.dry_run:
             _copy_to_show(state.inputs)
             return
@@ -52,20 +58,37 @@ class ApprovalGate:
         # change one of them afterwards.
         sealed = _copy_to_show(state.inputs)
         state.inputs = copy.deepcopy(sealed)
-        invocation = state.invocation()
-        if state.token is None:
-            result = await self._ask(handler, state, invocation)
-        else:
-            result = await _check(handler, state, invocation, state.token)
+        result = await self._result(handler, state)
         if result.status != "approved":
             _refuse(result)
         state.grant = result
         state.inputs, state.sealed_inputs = copy.deepcopy(sealed), sealed
 
+    async def _result(self, handler: ApprovalHandler, state: PipelineState) -> ApprovalResult:
+        invocation = state.invocation()
+        try:
+            if state.token is None:
+                result = await self._ask(handler, state, invocation)
+            else:
+                result = await _check(handler, state, invocation, state.token)
+        except ApprovalDeniedError as error:
+            if self._tells or error.result is None:  # without a result there was no answer, and nobody else tells
+                await self._tell(state, denied(state.module_id, state.context))
+            raise
+        if self._tells:
+            await self._tell(state, answered(state.module_id, state.context, result))
+        return result
+
     async def _ask(self, handler: ApprovalHandler, state: PipelineState, invocation: Invocation) -> ApprovalResult:
         effect = await self._meter.measure(state.runner, invocation)
+        if self._tells:
+            await self._tell(state, requested(state.module_id, state.context))
         result = await _answer(state, handler.request_approval, invocation.approval_request(effect))
         return _bound_to(effect, result)
+
+    async def _tell(self, state: PipelineState, event: Event) -> None:
+        if self._events is not None and self._events.has_subscribers:
+            await state.runner.call(self._events.emit, event)
 
 
 def _copy_to_show(inputs: Any) -> Any:
