@@ -93,13 +93,14 @@ class Executor:
 
     def _steps(self) -> tuple[Step, ...]:
         settings, meter = self.settings, self._meter
+        gate = ApprovalGate(self._approval_handler, meter, self._events)
         return (
             Step("context_creation", ContextCreation(self).run, pure=True, native=True),
             Step("call_chain_guard", CallChainGuard(settings).run, pure=True, native=True),
             Step("module_lookup", ModuleLookup(self.registry, self.toggles).run, pure=True, native=True),
             Step("input_rewrite", self._rewrite.run, pure=True, native=True),
             Step("acl_check", AclCheck(self._acl).run, pure=True, native=True),
-            Step("approval_gate", ApprovalGate(self._approval_handler, meter, self._events).run, pure=True, native=True),
+            Step("approval_gate", gate.run, pure=True, native=True),
             Step("middleware_before", MiddlewareBefore(self._middleware, settings).run, native=True),
             Step("input_validation", validate_input, pure=True, native=True),
             Step("execute", Execute(settings, meter).run, native=True),

@@ -31,9 +31,7 @@ RESUMED_NOTE = "_apcore.approval.resumed"
 class ApprovalGate:
     """Asks the handler, or checks the token that the caller brings."""
 
-    def __init__(
-        self, handler: ApprovalHandler | None, meter: EffectMeter, events: EventEmitter | None = None
-    ) -> None:
+    def __init__(self, handler: ApprovalHandler | None, meter: EffectMeter, events: EventEmitter | None = None) -> None:
         self._handler = handler
         self._meter = meter
         self._events = events
@@ -49,7 +47,8 @@ class ApprovalGate:
                 return
             if not state.dry_run:
                 await self._tell(state, denied(state.module_id, state.context))
-            raise ApprovalDeniedError(None, f"An approval is needed ({state.approval_asked}) and no handler can give it")
+            reason = f"An approval is needed ({state.approval_asked}) and no handler can give it"
+            raise ApprovalDeniedError(None, reason)
         if state.dry_run:
             _copy_to_show(state.inputs)
             return
