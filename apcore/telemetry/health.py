@@ -5,15 +5,26 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from apcore.config import Config
 from apcore.errors import ConfigError
 
 _CALM: Final = 0.5
 """A module has recovered when it is below this share of the threshold: a value at the threshold does not flicker."""
+
+_NOTIFY: Final = {
+    "error_rate": "observability.platform_notify.error_rate_threshold",
+    "latency_p99_ms": "observability.platform_notify.latency_p99_threshold_ms",
+}
+_EVENTS: Final = {
+    "error_rate": "sys_modules.events.thresholds.error_rate",
+    "latency_p99_ms": "sys_modules.events.thresholds.latency_p99_ms",
+}
+_OURS: Final = ("window_calls", "window_seconds", "minimum_calls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +57,22 @@ class HealthThresholds:
                 raise ConfigError(f"The health threshold {name} must be a whole number from 1, not {value!r}")
 
     @classmethod
-    def resolve(
-        cls, platform_notify: Mapping[str, Any], events: Mapping[str, Any], *, installed_by_system_modules: bool
-    ) -> HealthThresholds:
+    def from_config(cls, config: Config, *, installed_by_system_modules: bool = False) -> HealthThresholds:
         """The thresholds that hold, out of the two sections that may name them (C-55).
 
-        ``platform_notify`` is what ``observability.platform_notify`` says, ``events`` what ``sys_modules.events`` says.
-        The section that installs the middleware comes first; a value of the other that is not the default comes
-        before a default.
+        ``observability.platform_notify`` comes first, unless ``register_sys_modules()`` installs the middleware: then
+        ``sys_modules.events.thresholds`` does. A value that somebody set in one comes before a default of the other.
         """
-        first = {
-            "error_rate": platform_notify.get("error_rate_threshold"),
-            "latency_p99_ms": platform_notify.get("latency_p99_threshold_ms"),
+        own = config.namespace("observability")["platform_notify"]
+        places = (_NOTIFY, _EVENTS)
+        first, second = reversed(places) if installed_by_system_modules else places
+        chosen = {
+            name: config.get(
+                second[name] if config.is_set(second[name]) and not config.is_set(first[name]) else first[name]
+            )
+            for name in first
         }
-        thresholds = events.get("thresholds") or {}
-        second = {name: thresholds.get(name) for name in first}
-        if installed_by_system_modules:
-            first, second = second, first
-        chosen = {name: _chosen(first[name], second[name], getattr(cls(), name)) for name in first}
-        ours = ("window_calls", "window_seconds", "minimum_calls")
-        return cls(**chosen, **{name: platform_notify[name] for name in ours if name in platform_notify})
+        return cls(**chosen, **{name: own[name] for name in _OURS if name in own})
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +162,3 @@ class _Window:
     def _p99(self) -> float:
         durations = sorted(call.duration_ms for call in self._calls)
         return durations[ceil(0.99 * len(durations)) - 1]
-
-
-def _chosen(first: Any, second: Any, default: Any) -> Any:
-    for value in (first, second):
-        if value is not None and value != default:
-            return value
-    return default

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apcore import Config
 from apcore.errors import ConfigError
 from apcore.telemetry.health import HealthChange, HealthMonitor, HealthThresholds
 
@@ -119,10 +120,6 @@ def test_what_is_no_threshold_is_refused(wrong: dict[str, Any]) -> None:
         HealthThresholds(**wrong)
 
 
-NOTIFY = {"enabled": False, "error_rate_threshold": 0.1, "latency_p99_threshold_ms": 5000.0}
-EVENTS = {"enabled": True, "thresholds": {"error_rate": 0.1, "latency_p99_ms": 5000.0}}
-
-
 @pytest.mark.req("R-9.15.3-03")
 @pytest.mark.parametrize(
     ("notify", "events", "by_system_modules", "expected"),
@@ -132,11 +129,22 @@ EVENTS = {"enabled": True, "thresholds": {"error_rate": 0.1, "latency_p99_ms": 5
         ({"error_rate_threshold": 0.2}, {"error_rate": 0.3}, False, (0.2, 5000.0)),
         ({"error_rate_threshold": 0.2}, {}, True, (0.2, 5000.0)),
         ({}, {"latency_p99_ms": 7.0}, False, (0.1, 7.0)),
+        ({"error_rate_threshold": 0.1}, {"error_rate": 0.3}, False, (0.1, 5000.0)),  # set, if to the default
     ],
 )
 def test_one_order_of_precedence_decides_between_the_two_sections(
     notify: dict[str, Any], events: dict[str, Any], by_system_modules: bool, expected: tuple[float, float]
 ) -> None:
-    both = NOTIFY | notify, EVENTS | {"thresholds": EVENTS["thresholds"] | events}  # type: ignore[operator]
-    found = HealthThresholds.resolve(*both, installed_by_system_modules=by_system_modules)
+    data = {
+        "apcore": {"extensions": {"auto_discover": False}},
+        "observability": {"platform_notify": notify},
+        "sys_modules": {"events": {"thresholds": events}},
+    }
+    found = HealthThresholds.from_config(Config.from_dict(data), installed_by_system_modules=by_system_modules)
     assert (found.error_rate, found.latency_p99_ms) == expected
+
+
+def test_how_much_is_looked_at_can_be_configured() -> None:
+    ours = {"window_calls": 10, "window_seconds": 5, "minimum_calls": 3}
+    found = HealthThresholds.from_config(Config.from_dict({"observability": {"platform_notify": ours}}))
+    assert (found.window_calls, found.window_seconds, found.minimum_calls) == (10, 5, 3)
