@@ -430,6 +430,18 @@ from .schema import (
 from .schema import (
     to_strict_schema as to_strict_schema,
 )
+from .system import (
+    MemoryOverridesStore as MemoryOverridesStore,
+)
+from .system import (
+    OverridesStore as OverridesStore,
+)
+from .system import (
+    SysModulesSettings as SysModulesSettings,
+)
+from .system import (
+    register_sys_modules as register_sys_modules,
+)
 from .tasks import (
     AsyncTaskManager as AsyncTaskManager,
 )

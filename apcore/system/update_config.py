@@ -1,0 +1,90 @@
+"""Changing a configuration value: `system.control.update_config` (§6.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from apcore.context import Context
+from apcore.errors import InvalidInputError
+from apcore.events import core_event
+from apcore.modules import Change, PreviewResult
+from apcore.redaction import REDACTED_VALUE, is_sensitive_key, redact
+from apcore.system.base import REASON, WRITE, author_of, closed
+from apcore.system.overrides import TOGGLE_PREFIX
+from apcore.system.ports import ConfigValues, Controls, SystemApp
+
+CONFIG_KEY: Final[Mapping[str, Any]] = {
+    "type": "string",
+    "pattern": r"^[^.\s]+(\.[^.\s]+)*$",
+    "maxLength": 255,
+    "description": "The dotted path of the value: executor.default_timeout",
+}
+_ANY_JSON: Final[Mapping[str, Any]] = {
+    "type": ["string", "number", "boolean", "object", "array", "null"],
+    "description": "Any JSON value; of a sensitive key it is shown nowhere",
+}
+
+
+class UpdateConfig:
+    """`system.control.update_config`. `effect` is how a change can be shown before it is made; see `Controls`."""
+
+    description = "Set a configuration value at run time, by its dotted path; it is validated before it is applied"
+    tags = ("system", "control")
+    annotations = WRITE
+    input_schema = closed({"key": CONFIG_KEY, "value": _ANY_JSON, "reason": REASON}, "reason")
+    output_schema = closed(
+        {"success": {"const": True}, "key": CONFIG_KEY, "old_value": _ANY_JSON, "new_value": _ANY_JSON}
+    )
+
+    def __init__(
+        self,
+        app: SystemApp,
+        controls: Controls,
+        config: ConfigValues,
+        sensitive_keys: Collection[str],
+        effect: str | None = None,
+    ) -> None:
+        self._app = app
+        self._controls = controls
+        self._config = config
+        self._sensitive_keys = frozenset(sensitive_keys)
+        self.effect = effect
+
+    def execute(self, inputs: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """Set the value, and tell. Raises ConfigError for a value that is not valid; then nothing was changed."""
+        key, value = inputs["key"], inputs["value"]
+        self._require(key, value)
+        told = self._told(key, value)
+        self._controls.configure(key, value, author_of(inputs, context))
+        self._app.events.emit(core_event("apcore.config.updated", told, trace_id=context.trace_id))
+        return {"success": True, **told}
+
+    def preview(self, inputs: Mapping[str, Any], context: Context) -> PreviewResult:
+        """Which value would be replaced by which. Raises ConfigError."""
+        key, value = inputs["key"], inputs["value"]
+        self._require(key, value)
+        told = self._told(key, value)
+        before, after = {"value": told["old_value"]}, {"value": told["new_value"]}
+        return PreviewResult([Change("update", f"config:{key}", f"Set {key}", before=before, after=after)])
+
+    def _require(self, key: str, value: Any) -> None:
+        if key.startswith(TOGGLE_PREFIX):
+            raise InvalidInputError(
+                f"'{key}' is no configuration key: modules are switched with system.control.toggle_feature",
+                user_fixable=True,
+            )
+        self._config.check(key, value)
+
+    def _told(self, key: str, value: Any) -> dict[str, Any]:
+        return {
+            "key": key,
+            "old_value": self._shown(key, self._config.get(key)),
+            "new_value": self._shown(key, value),
+        }
+
+    def _shown(self, key: str, value: Any) -> Any:
+        """The value without secrets: nothing of it, if the key or a section above it means a secret (C-56)."""
+        if any(is_sensitive_key(part, self._sensitive_keys) for part in key.split(".")):
+            return REDACTED_VALUE
+        return redact(value, None, self._sensitive_keys)
