@@ -89,15 +89,14 @@ class MemoryUsageStore:
     def prune(self, *, hours_before: int, days_before: int) -> int:
         """Merge what is older than the hour ``hours_before`` into days, and drop the days before ``days_before``."""
         with self._lock:
-            before = len(self._rows)
             old = [row for row in self._rows.values() if row.span == 1 and row.hour < hours_before]
             for row in old:
                 del self._rows[row.key]
             self._add(row.as_day() for row in old)
-            self._rows = {
-                key: row for key, row in self._rows.items() if row.span == 1 or row.hour + row.span > days_before
-            }
-            return before - len(self._rows)
+            days = [row for row in self._rows.values() if row.span > 1 and row.hour + row.span <= days_before]
+            for row in days:
+                del self._rows[row.key]
+            return len(old) + len(days)
 
     def _add(self, rows: Iterable[UsageRow]) -> None:
         for row in rows:
