@@ -5,6 +5,7 @@ from django_apcore.models.approvals import ApprovalDecision, ApprovalPolicy, App
 from django_apcore.models.audit import AuditChain, AuditEntry
 from django_apcore.models.idempotency import IdempotentResponse
 from django_apcore.models.outbox import OutboxMessage
+from django_apcore.models.overrides import Heartbeat, Override
 from django_apcore.models.tasks import AsyncTask
 from django_apcore.models.toggles import Toggle
 from django_apcore.models.usage import ErrorRecord, UsageBucket
@@ -20,8 +21,10 @@ __all__ = [
     "AuditEntry",
     "EffectChange",
     "ErrorRecord",
+    "Heartbeat",
     "IdempotentResponse",
     "OutboxMessage",
+    "Override",
     "PolicyRevision",
     "Toggle",
     "UsageBucket",
