@@ -1,0 +1,45 @@
+"""Names that mean a secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Final
+
+DEFAULT_SENSITIVE_KEYS: Final[frozenset[str]] = frozenset(
+    {
+        "access_key",
+        "api_key",
+        "authorization",
+        "cookie",
+        "credentials",
+        "passphrase",
+        "passwd",
+        "password",
+        "private_key",
+        "pwd",
+        "secret",
+        "secret_key",
+        "session_id",
+        "token",
+    }
+)
+
+_CAMEL_CASE: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def is_sensitive_key(key: str, keys: Collection[str] = DEFAULT_SENSITIVE_KEYS) -> bool:
+    """Whether a name means a secret: it is one of ``keys``, or ends in one as a word of its own.
+
+    Letter case, ``-`` and camel case make no difference, and of a dotted path the last part counts: ``db.userPassword``
+    and ``X-Api-Key`` are sensitive, ``max_tokens`` is not.
+    """
+    return means_secret(key, frozenset(keys))
+
+
+@lru_cache(maxsize=4096)
+def means_secret(key: str, keys: frozenset[str]) -> bool:
+    """As ``is_sensitive_key``, remembered."""
+    words = _CAMEL_CASE.sub("_", key.rpartition(".")[2]).replace("-", "_").replace(" ", "_").lower()
+    return any(words == known or words.endswith(f"_{known}") for known in map(str.lower, keys))

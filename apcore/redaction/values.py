@@ -1,0 +1,84 @@
+"""The secrets of one call, wherever it passes them on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+from apcore.redaction.data import redact
+from apcore.redaction.keys import DEFAULT_SENSITIVE_KEYS
+from apcore.schema import REDACTED_VALUE
+
+
+class SensitiveValues:
+    """The sensitive values of a call's inputs, to be hidden wherever the call passes them on.
+
+    A module writes a PIN into a row, a mail, its output: places that no schema marks. Whatever has fewer than four
+    characters is left alone, since it stands for too much else and hides nothing.
+    """
+
+    __slots__ = ("_numbers", "_texts")
+
+    _SHORTEST: Final = 4
+
+    def __init__(
+        self,
+        inputs: Any = None,
+        schema: Mapping[str, Any] | None = None,
+        keys: Collection[str] = DEFAULT_SENSITIVE_KEYS,
+    ) -> None:
+        found = [each for each in _removed(inputs, redact(inputs, schema, keys)) if len(str(each)) >= self._SHORTEST]
+        self._numbers = frozenset(each for each in found if not isinstance(each, str))
+        spelled = {text for each in found for text in _spellings(str(each))}
+        self._texts = sorted(spelled, key=lambda text: (-len(text), text))
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
+    def hide(self, value: Any) -> Any:
+        """The value without them, at any depth: a number is replaced as a whole, a text where it holds one."""
+        if not self:
+            return value
+        if isinstance(value, str):
+            return self._hide_in(value)
+        if isinstance(value, dict):
+            return {name: self.hide(each) for name, each in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.hide(each) for each in value]
+        return REDACTED_VALUE if not isinstance(value, bool) and value in self._numbers else value
+
+    def _hide_in(self, text: str) -> str:
+        for secret in self._texts:
+            text = text.replace(secret, REDACTED_VALUE)
+            if "…" in text:
+                text = self._hide_beginning(text, secret)
+        return text
+
+    def _hide_beginning(self, text: str, secret: str) -> str:
+        """Summaries are cut, and what is left before the dots may be the better part of a secret."""
+        for length in range(len(secret) - 1, self._SHORTEST - 1, -1):
+            text = text.replace(f"{secret[:length]}…", f"{REDACTED_VALUE}…")
+        return text
+
+
+def _removed(value: Any, shown: Any) -> Iterator[str | int | float]:
+    """Every text and number of the value that is not shown."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _removed(each, shown[name] if isinstance(shown, dict) else REDACTED_VALUE)
+    elif isinstance(value, (list, tuple)):
+        for index, each in enumerate(value):
+            yield from _removed(each, REDACTED_VALUE if isinstance(shown, str) else shown[index])
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool) and shown != value:
+        yield value
+
+
+def _spellings(text: str) -> set[str]:
+    """A text as it is, on one line, and as it stands inside of JSON."""
+    line = " ".join(text.split())
+    return {text, line, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]} - {""}
+
+
+NO_SECRETS: Final = SensitiveValues()
+"""Of a call whose inputs hold none."""
