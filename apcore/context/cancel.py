@@ -35,6 +35,10 @@ class CancelToken:
         if self._reason is None:
             self._reason = reason
 
+    def renewed(self) -> CancelToken:
+        """A token for another attempt of the same call: what cancelled this one alone is forgotten (§8.6)."""
+        return CancelToken(self._parent)
+
     def check(self) -> None:
         """Raise ExecutionCancelledError once cancellation was asked for (EXECUTION_CANCELLED, §8.2)."""
         reason = self.reason

@@ -27,6 +27,7 @@ class Context:
     """
 
     __slots__ = (
+        "attempt",
         "call_chain",
         "caller_id",
         "cancel_token",
@@ -65,6 +66,7 @@ class Context:
         self.redacted_inputs = redacted_inputs
         self.deadline = deadline
         self.prepared_for: str | None = None
+        self.attempt = 1
         self.span: Any = None
 
     @classmethod

@@ -19,6 +19,7 @@ from apcore.events import EventEmitter
 from apcore.execution.deadlines import Deadlines
 from apcore.execution.measurement import EffectMeter
 from apcore.execution.preflight import Preflight, PreflightResult
+from apcore.execution.retries import FIRST_STEP, Retrial, note_attempts, wait
 from apcore.execution.runners import AsyncRunner, SyncRunner, drive
 from apcore.execution.settings import ExecutorSettings
 from apcore.execution.steps import (
@@ -37,7 +38,7 @@ from apcore.execution.steps import (
 )
 from apcore.execution.steps.input_rewrite import Rewriter
 from apcore.execution.streaming import CALLER_CANCELLED, ConsumerLeft, awaited_chunks, paused_chunks
-from apcore.middleware import MiddlewareEntry, MiddlewareManager
+from apcore.middleware import MiddlewareEntry, MiddlewareManager, Retry
 from apcore.pipeline import PipelineState, Runner, Step, Strategy, run_pipeline
 from apcore.pipeline.step import StepFunction
 from apcore.registry import Registry
@@ -262,18 +263,30 @@ class Executor:
             self._inspect = partial(_around, around, self._inspect)
 
     async def _perform(self, strategy: Strategy, state: PipelineState) -> dict[str, Any]:
-        try:
-            await run_pipeline(strategy, state)
-        except PipelineStepError as failure:
-            return await self._recover(state, failure)
-        except (GeneratorExit, ConsumerLeft, asyncio.CancelledError):
-            await self._abandon(state)
-            raise
+        retry: Retry | None = None
+        while True:
+            try:
+                if retry is None:
+                    await run_pipeline(strategy, state)
+                else:
+                    await wait(state, retry)
+                    await run_pipeline(strategy, state, start=FIRST_STEP)
+                break
+            except PipelineStepError as failure:
+                answer = await self._recover(strategy, state, failure)
+                if not isinstance(answer, Retry):
+                    return answer
+                retry = answer
+            except (GeneratorExit, ConsumerLeft, asyncio.CancelledError):
+                await self._abandon(state)
+                raise
         output: dict[str, Any] = state.outputs if state.stopped and state.result is None else state.result
         return output
 
-    async def _recover(self, state: PipelineState, failure: PipelineStepError) -> dict[str, Any]:
-        """The fallback of a middleware, or the step's own error, which is what callers get (§8.3, C-15)."""
+    async def _recover(
+        self, strategy: Strategy, state: PipelineState, failure: PipelineStepError
+    ) -> dict[str, Any] | Retry:
+        """The fallback of a middleware, its wish for another attempt, or the step's own error (§8.3, C-15)."""
         original = failure.original
         context = getattr(state, "context", None)
         if context is None:
@@ -284,12 +297,14 @@ class Executor:
             _log_unexpected(original, state.module_id, context)
         error = propagate_error(original, state.module_id, context)
         if state.passage is not None:
+            retrial = Retrial(strategy, state, failure.step, context.deadline)
             self._leave_time_to_recover(context)
-            fallback: dict[str, Any] | None = await state.passage.recover(error)
+            fallback: dict[str, Any] | Retry | None = await state.passage.recover(error, retrial.allows)
             if fallback is not None and state.chunks:
                 logger.warning("A fallback for %s came after chunks had left, and is not used", state.module_id)
             elif fallback is not None:
                 return fallback
+            note_attempts(error, state)
         return _raise(error, failure.step)
 
     async def _abandon(self, state: PipelineState) -> None:

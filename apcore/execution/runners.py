@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from time import monotonic
+from time import monotonic, sleep
 from types import CoroutineType
 from typing import Any, NoReturn, TypeVar
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 
 from apcore.approval import EffectDriftError
-from apcore.context import Context
+from apcore.context import CancelToken, Context
 from apcore.effects import NO_EFFECT, EffectRecord
 from apcore.errors import InternalError, ModuleExecuteError
 from apcore.execution.deadlines import DEADLINE_PASSED, Deadlines, timed_out
@@ -22,6 +22,8 @@ from apcore.execution.loops import LoopThread, parent_loop, running_parent_loop
 from apcore.pipeline import Body, Invocation
 
 T = TypeVar("T")
+
+_SLICE = 0.02
 
 
 def drive(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -61,6 +63,14 @@ class SyncRunner:
         """The chunks of ``function``; an async generator keeps one loop for all of them."""
         grace, loop = self._deadlines.grace, LoopThread()
         return iterate(self.call_within, deadline, context, function, *args, grace=grace, loop=loop)
+
+    async def pause(self, seconds: float, token: CancelToken | None) -> None:
+        """Sleep on the caller's thread; a cancelled token is noticed within `_SLICE` seconds."""
+        _sleep(monotonic() + seconds, token)
+
+    async def can_run_again(self) -> bool:
+        """Without transactions there is none that an error could have broken."""
+        return True
 
     async def execute(self, invocation: Invocation, body: Body) -> None:
         """No transaction in pure Python: just run it. Raises EffectDriftError when a measured effect was approved."""
@@ -104,6 +114,17 @@ class AsyncRunner:
         """The chunks of ``function``; a sync generator runs on the thread-sensitive thread, chunk by chunk."""
         return iterate(self.call_within, deadline, context, function, *args, grace=self._deadlines.grace)
 
+    async def pause(self, seconds: float, token: CancelToken | None) -> None:
+        """Give the loop to others meanwhile; a cancelled token is noticed within `_SLICE` seconds."""
+        end = monotonic() + seconds
+        # A token may be cancelled from any thread, and wakes nobody.
+        while (left := end - monotonic()) > 0 and not (token is not None and token.is_cancelled):  # noqa: ASYNC110
+            await asyncio.sleep(min(left, _SLICE))
+
+    async def can_run_again(self) -> bool:
+        """Without transactions there is none that an error could have broken."""
+        return True
+
     async def execute(self, invocation: Invocation, body: Body) -> None:
         """No transaction in pure Python: just run it. Raises EffectDriftError when a measured effect was approved."""
         _refuse_what_must_be_measured(invocation)
@@ -112,6 +133,11 @@ class AsyncRunner:
     async def measure(self, invocation: Invocation, body: Body) -> EffectRecord | None:
         """Pure Python cannot undo what a module did, so it does not try."""
         return None
+
+
+def _sleep(end: float, token: CancelToken | None) -> None:
+    while (left := end - monotonic()) > 0 and not (token is not None and token.is_cancelled):
+        sleep(min(left, _SLICE))
 
 
 def complete(function: Callable[..., Any], /, *args: Any) -> Any:

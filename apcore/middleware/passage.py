@@ -20,7 +20,7 @@ Hook = Callable[..., Any]
 Invoke = Callable[..., Awaitable[Any]]
 """``invoke(hook, *arguments)``: runs a hook, sync or async, within the deadline of the call."""
 
-Allows = Callable[[Retry], bool]
+Allows = Callable[[Retry], Awaitable[bool]]
 
 _DONE: Final = object()
 
@@ -189,18 +189,18 @@ class Passage:
                 logger.error("on_error() of %s failed: %s", layer.id, failure.message)
                 continue
             if isinstance(answer, Retry):
-                if self._may_retry(index, answer, allows):
+                if await self._may_retry(index, answer, allows):
                     self._entered = index + 1
                     return answer
             elif answer is not None:
                 return answer
         return None
 
-    def _may_retry(self, index: int, retry: Retry, allows: Allows | None) -> bool:
+    async def _may_retry(self, index: int, retry: Retry, allows: Allows | None) -> bool:
         if not self._layers[index].can_retry:
             logger.error("%s asks for a retry and does not say can_retry = True (§11.1)", self._layers[index].id)
             return False
-        return index in self._kept and allows is not None and allows(retry)
+        return index in self._kept and allows is not None and await allows(retry)
 
     async def _call(self, layer: Layer, hook: Hook | None, *arguments: Any) -> Any:
         try:

@@ -15,12 +15,15 @@ from apcore.pipeline.strategy import Strategy
 logger = logging.getLogger("apcore.pipeline")
 
 
-async def run_pipeline(strategy: Strategy, state: PipelineState) -> None:
-    """Run all steps. Raises PipelineStepError naming the step that failed and carrying its error (§5.16.1).
+async def run_pipeline(strategy: Strategy, state: PipelineState, *, start: str | None = None) -> None:
+    """Run all steps, or those from ``start`` on.
+
+    Raises PipelineStepError naming the step that failed and carrying its error (§5.16.1).
 
     The middle part runs inside ``runner.execute``, so that a failure in it, or a late result, commits nothing.
     """
-    for run, steps in ((_run_steps, strategy.before), (_run_together, strategy.together), (_run_steps, strategy.after)):
+    before = strategy.before if start is None else strategy.before[strategy.before.index(strategy[start]) :]
+    for run, steps in ((_run_steps, before), (_run_together, strategy.together), (_run_steps, strategy.after)):
         if steps and not state.stopped:
             await run(steps, state)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from apcore.approval import ApprovalRequest, ApprovalResult
-from apcore.context import Context
+from apcore.context import CancelToken, Context
 from apcore.effects import EffectRecord
 from apcore.modules.definition import ModuleDefinition
 from apcore.redaction import SensitiveValues
@@ -72,6 +72,14 @@ class Runner(Protocol):
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
     ) -> AsyncGenerator[Any, None]:
         """What the generator ``function``, sync or async, yields until ``deadline``; it is closed with the reading."""
+        ...
+
+    async def pause(self, seconds: float, token: CancelToken | None) -> None:
+        """Let time pass, less of it when ``token`` is cancelled meanwhile."""
+        ...
+
+    async def can_run_again(self) -> bool:
+        """Whether a module that failed just now can run once more where this call is made."""
         ...
 
     async def execute(self, invocation: Invocation, body: Body) -> None:

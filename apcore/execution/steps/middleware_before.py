@@ -24,13 +24,14 @@ class MiddlewareBefore:
         context = state.context
         if context.deadline is None and self._limit:
             context.deadline = monotonic() + self._limit
-        if not self._middleware.onion:
-            return
+        if state.passage is None:  # another attempt goes on with the passage of the first
+            if not self._middleware.onion:
+                return
 
-        async def invoke(hook: Any, *arguments: Any) -> Any:
-            return await state.runner.call_within(context.deadline, context, hook, *arguments)
+            async def invoke(hook: Any, *arguments: Any) -> Any:
+                return await state.runner.call_within(context.deadline, context, hook, *arguments)
 
-        state.passage = self._middleware.passage(state.module_id, context, invoke)
+            state.passage = self._middleware.passage(state.module_id, context, invoke)
         if state.sealed_inputs is None:
             state.inputs = await state.passage.before(state.inputs)
             return
