@@ -1,12 +1,20 @@
 """The Django app."""
 
+import atexit
+import signal
+import threading
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from django.apps import AppConfig
 from django.core.signals import setting_changed
 
 from apcore.errors import ModuleError
+from django_apcore.conf import get_settings
+
+
+class Terminated(SystemExit):
+    """The process was asked to end (SIGTERM)."""
 
 
 class DjangoApcoreConfig(AppConfig):
@@ -40,10 +48,17 @@ class DjangoApcoreConfig(AppConfig):
             for message in checks.refusals():
                 error.add_note(str(message))
             raise
+        atexit.register(self._stop)
+        if get_settings().usage_flush_seconds:
+            _end_in_order_when_told_to()
 
     def get_runtime(self) -> Any:
         """The runtime of this process, for the rooms below `django_apcore.runtime`."""
         return self._runtime_room.get()
+
+    def _stop(self) -> None:
+        if self.runtime is not None:
+            self._runtime_room.stop()
 
     @property
     def _runtime_room(self) -> Any:
@@ -52,3 +67,16 @@ class DjangoApcoreConfig(AppConfig):
     def _forget(self, *, setting: str, **kwargs: Any) -> None:
         if setting in {"APCORE", "INSTALLED_APPS"}:
             self._runtime_room.reset()
+
+
+def _end_in_order_when_told_to() -> None:
+    """Let SIGTERM end a process as `sys.exit()` does, so that what it has in memory is written.
+
+    Only where SIGTERM would kill it: servers and workers that end in order by themselves are left alone.
+    """
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(number: int, frame: Any) -> NoReturn:
+    raise Terminated(128 + number)

@@ -64,6 +64,11 @@ class ApcoreSettings:
     """How long a measurement waits for rows that others have locked, in milliseconds (PostgreSQL)."""
     refresh_seconds: float = 0.5
     """How old a snapshot of rules or toggles may become before its revision is looked up again, in seconds."""
+    usage_flush_seconds: float = 5.0
+    """How long counted calls and errors stay in memory before they are written, in seconds; a process that is killed
+    loses them. 0: nothing is written by itself, as tests want it."""
+    usage_retention_days: int = 400
+    """How long usage is kept by the day, after `sys_modules.usage.retention_hours` by the hour; in days."""
     task_queue: str | None = None
     """The Celery queue for executions and asynchronous tasks. None: Celery's default queue."""
     api_authentication_classes: tuple[str, ...] = (

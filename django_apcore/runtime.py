@@ -11,12 +11,24 @@ from apcore.app import App, build_app
 from apcore.approval import ApprovalHandler
 from apcore.context import ContextFactory
 from apcore.execution import Executor
+from apcore.middleware.builtin.error_history import ErrorHistoryMiddleware
+from apcore.middleware.builtin.usage import UsageMiddleware
 from apcore.registry import Registry
+from apcore.telemetry.error_history import ErrorHistory
+from apcore.telemetry.flushing import Flusher
+from apcore.telemetry.usage import UsageCollector, UsageSettings
 from apcore.toggles import Toggles
 from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imported
 from django_apcore.discovery import noticed, register_modules
 from django_apcore.runner import DjangoAsyncRunner, DjangoSyncRunner
-from django_apcore.stores import DatabaseACL, DatabaseToggles
+from django_apcore.services import secrets_of
+from django_apcore.stores import (
+    DatabaseACL,
+    DatabaseErrorStore,
+    DatabaseFlusher,
+    DatabaseToggles,
+    DatabaseUsageStore,
+)
 
 _building = threading.RLock()
 
@@ -27,6 +39,7 @@ class Runtime:
 
     app: App
     context_factory: ContextFactory
+    flusher: Flusher
 
     @property
     def registry(self) -> Registry:
@@ -89,9 +102,11 @@ def build(
     acl: ACL | None = None,
     toggles: Toggles | None = None,
     approval_handler: ApprovalHandler | None = None,
+    flusher: Flusher | None = None,
 ) -> Runtime:
     """A runtime after the settings, with the given parts in place of those that the settings name."""
     settings = get_settings()
+    flusher = flusher if flusher is not None else DatabaseFlusher(settings.usage_flush_seconds)
     app = build_app(
         registry=registry if registry is not None else get_registry(),
         acl=acl if acl is not None else _acl(settings),
@@ -100,10 +115,21 @@ def build(
         middlewares=[imported(path)() for path in settings.middleware],
         config=settings.executor or {},
         runners=(DjangoSyncRunner, DjangoAsyncRunner),
+        usage=UsageCollector(DatabaseUsageStore(), settings=_usage_settings(settings), flusher=flusher),
+        error_history=ErrorHistory(DatabaseErrorStore(), flusher=flusher),
     )
+    app.executor.use(UsageMiddleware(app.usage))
+    app.executor.use(ErrorHistoryMiddleware(app.error_history, app.registry, secrets_of=secrets_of))
     for path in settings.rewriters:
         app.executor.add_rewriter(imported(path))
-    return Runtime(app, imported(settings.context_factory)())
+    return Runtime(app, imported(settings.context_factory)(), flusher)
+
+
+def stop() -> None:
+    """Write what calls left behind in memory. For the end of the process; it may still make calls."""
+    runtime: Runtime | None = _config().runtime
+    if runtime is not None:
+        runtime.flusher.stop()
 
 
 def get_registry() -> Registry:
@@ -136,6 +162,10 @@ def _acl(settings: ApcoreSettings) -> ACL:
     if settings.acl_file is not None:
         return ACL.load(settings.acl_file, conditions=acl_conditions())
     return DatabaseACL()
+
+
+def _usage_settings(settings: ApcoreSettings) -> UsageSettings:
+    return UsageSettings(retention_days=settings.usage_retention_days)
 
 
 def _approval_handler(settings: ApcoreSettings) -> ApprovalHandler | None:

@@ -8,10 +8,10 @@ from traceback import format_tb
 from typing import Any, ParamSpec
 
 from celery import shared_task
-from celery.signals import worker_ready
+from celery.signals import worker_process_shutdown, worker_ready
 from django.db import DatabaseError, connections
 
-from django_apcore import services
+from django_apcore import runtime, services
 
 logger = logging.getLogger("django_apcore.workers")
 
@@ -98,3 +98,9 @@ def recover(**kwargs: Any) -> None:
         logger.error("Nothing was recovered, the database does not answer (%s)", type(error).__name__)
     finally:
         connections.close_all()
+
+
+@worker_process_shutdown.connect(dispatch_uid="django_apcore.write_usage")
+def write_usage(**kwargs: Any) -> None:
+    """When a process of a worker's pool ends, which it does without `atexit`, write what it has counted."""
+    runtime.stop()

@@ -13,6 +13,7 @@ from django_apcore import runtime, services
 from django_apcore.discovery import register_modules
 from django_apcore.models import ApprovalRequest, AsyncTask
 from django_apcore.runtime import Runtime
+from django_apcore.stores import DatabaseFlusher
 
 
 @contextmanager
@@ -27,7 +28,8 @@ def override_runtime(
     """Use another runtime as long as the block, or the decorated function, runs.
 
     `modules` are registered besides those of the installed apps, or alone with `installed=False`: function modules, or
-    a mapping of IDs to modules. Parts that are not given are those of the settings. Example:
+    a mapping of IDs to modules. Parts that are not given are those of the settings. What is counted of the calls
+    stays in memory. Example:
 
         with override_runtime(modules=[reprice], acl=allow_all()) as runtime:
             runtime.executor.call("store.catalogue.reprice", {"genre": "Jazz", "percent": 5})
@@ -38,7 +40,8 @@ def override_runtime(
     named = modules if isinstance(modules, Mapping) else {module.id: module for module in modules}
     for module_id, module in named.items():
         registry.register(module_id, module)
-    built = runtime.build(registry=registry, acl=acl, approval_handler=approval_handler, toggles=toggles)
+    quiet = DatabaseFlusher(0)
+    built = runtime.build(registry=registry, acl=acl, approval_handler=approval_handler, toggles=toggles, flusher=quiet)
     previous = runtime.replace(built)
     try:
         yield built

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from project import env
 from project.settings import *  # noqa: F403 - a settings module is its names
-from project.settings import INSTALLED_APPS, VAR_DIR
+from project.settings import APCORE, INSTALLED_APPS, VAR_DIR
 
 _RUN = os.environ.get("APCORE_TEST_RUN", str(os.getpid()))
 _POSTGRESQL_URL = os.environ.get("APCORE_TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
@@ -36,6 +36,7 @@ DATABASES = {
 }
 
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.matrix"]
+APCORE = {**APCORE, "USAGE_FLUSH_SECONDS": float(os.environ.get("APCORE_TEST_USAGE_FLUSH_SECONDS", "0"))}
 SECRET_KEY = "a key for tests only"
 SECRET_KEY_FALLBACKS: list[str] = []
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -3,7 +3,15 @@
 from django_apcore.stores.acl import DatabaseACL
 from django_apcore.stores.approvals import DatabaseApprovalHandler
 from django_apcore.stores.errors import DatabaseErrorStore
+from django_apcore.stores.flushing import DatabaseFlusher
 from django_apcore.stores.toggles import DatabaseToggles
 from django_apcore.stores.usage import DatabaseUsageStore
 
-__all__ = ["DatabaseACL", "DatabaseApprovalHandler", "DatabaseErrorStore", "DatabaseToggles", "DatabaseUsageStore"]
+__all__ = [
+    "DatabaseACL",
+    "DatabaseApprovalHandler",
+    "DatabaseErrorStore",
+    "DatabaseFlusher",
+    "DatabaseToggles",
+    "DatabaseUsageStore",
+]
