@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -15,7 +17,7 @@ from apcore.approval import ApprovalResult, EffectDriftError
 from apcore.context import Context
 from apcore.effects import EffectRecord
 from apcore.errors import ApprovalPendingError, PipelineStepError, propagate_error
-from apcore.execution import AsyncRunner, SyncRunner, drive
+from apcore.execution import AsyncRunner, Chunk, Paused, SyncRunner, drive, hand_out
 from apcore.execution.deadlines import Deadlines
 from apcore.pipeline import Body, Invocation
 from apcore.redaction import SensitiveValues
@@ -130,12 +132,45 @@ class DjangoAsyncRunner(AsyncRunner):
         """Like the sync runner's; other coroutines never see the inside of the transaction."""
         if invocation.grant is None and invocation.definition.effect != "transactional":
             await body(self)
+        elif invocation.is_streaming:
+            await _execute_in_parts(self._sync.execute(invocation, body))
         else:
             await sync_to_async(_drive_execute, thread_sensitive=True)(self._sync, invocation, body)
 
     async def measure(self, invocation: Invocation, body: Body) -> EffectRecord | None:
         """Like the sync runner's."""
         return await sync_to_async(_drive_measure, thread_sensitive=True)(self._sync, invocation, body)
+
+
+async def _execute_in_parts(execution: Coroutine[Any, Any, None]) -> None:
+    """Run an execution of the sync runner that hands out chunks, on the thread that has its transaction.
+
+    Between two chunks that thread would be free for others. So it is a thread of its own, with connections of its own,
+    unless a transaction around us is open on the thread-sensitive one: then the execution is a part of that.
+    """
+    if await sync_to_async(_is_in_transaction, thread_sensitive=True)():
+        await _hand_on(execution, partial(sync_to_async, thread_sensitive=True))
+        return
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="apcore-stream") as own:
+        on_own_thread = partial(sync_to_async, thread_sensitive=False, executor=own)
+        try:
+            await _hand_on(execution, on_own_thread)
+        finally:
+            await on_own_thread(connections.close_all)()
+
+
+async def _hand_on(execution: Coroutine[Any, Any, None], on_its_thread: Callable[..., Any]) -> None:
+    paused = Paused(execution)
+    try:
+        while isinstance(chunk := await on_its_thread(paused.next)(), Chunk):
+            await hand_out(chunk.value)
+    finally:
+        await on_its_thread(paused.close)()
+
+
+def _is_in_transaction() -> bool:
+    opened = [each for each in connections.all(initialized_only=True) if each.connection is not None]
+    return any(each.in_atomic_block or not each.get_autocommit() for each in opened)
 
 
 def _drive_execute(runner: DjangoSyncRunner, invocation: Invocation, body: Body) -> None:
