@@ -26,7 +26,15 @@ policy_published = Signal()
 """Access rules or approval policies were changed. Keywords: name (`acl` or `policies`), revision."""
 toggle_changed = Signal()
 """A module was switched on or off. Keywords: toggle."""
+override_changed = Signal()
+"""A configuration value was overridden, or is as configured again. Keywords: key."""
+task_submitted = Signal()
+"""A call waits for a worker. Keywords: task."""
+task_started = Signal()
+"""A worker began with it. Keywords: task."""
 task_finished = Signal()
 """An asynchronous task completed, failed or was cancelled. Keywords: task."""
 outbox_written = Signal()
 """Mail or tasks of a committed call wait in the outbox. No keywords."""
+webhooks_written = Signal()
+"""Events for webhooks wait in the outbox. No keywords."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from apcore.context import Context
 from apcore.errors import InvalidInputError
 from apcore.modules import ModuleAnnotations
+from apcore.redaction import is_sensitive_key
 from apcore.system.ports import Author
 
 READ: Final = ModuleAnnotations(readonly=True, idempotent=True, open_world=False)
@@ -58,6 +59,11 @@ def hours_of(period: str) -> int:
     if found is None:
         raise InvalidInputError(f"{period!r} is no period: write 24h or 7d", details={"period": period})
     return int(found[1]) * (24 if found[2] == "d" else 1)
+
+
+def is_secret_key(key: str, sensitive_keys: Collection[str]) -> bool:
+    """Whether a configuration key, or a section above it, means a secret: `db.password`, `secrets.first` (C-56)."""
+    return any(is_sensitive_key(part, sensitive_keys) for part in key.split("."))
 
 
 def author_of(inputs: Mapping[str, Any], context: Context) -> Author:

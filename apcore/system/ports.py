@@ -83,8 +83,8 @@ class Controls(Protocol):
         """Switch a module on or off."""
         ...
 
-    def configure(self, key: str, value: Any, author: Author) -> None:
-        """Set a configuration value that was found valid."""
+    def configure(self, key: str, value: Any, author: Author, told: Mapping[str, Any]) -> None:
+        """Set a configuration value that was found valid. `told` is what records may say of it, without secrets."""
         ...
 
 
@@ -107,7 +107,7 @@ class StoredControls:
             self._overrides.save(toggle_key(module_id), enabled)
         self._toggles.set(module_id, enabled)
 
-    def configure(self, key: str, value: Any, author: Author) -> None:
+    def configure(self, key: str, value: Any, author: Author, told: Mapping[str, Any]) -> None:
         """Store the value, then put it into force: what cannot be stored does not happen."""
         if self._overrides is not None:
             self._overrides.save(key, value)

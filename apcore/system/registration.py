@@ -11,7 +11,7 @@ from apcore.redaction import DEFAULT_SENSITIVE_KEYS
 from apcore.system.health import HealthModule, HealthSummary
 from apcore.system.manifest import ManifestFull, ManifestModule
 from apcore.system.overrides import OverridesStore, toggles_in, values_in
-from apcore.system.ports import ConfigValues, Controls, PlainConfig, StoredControls, SystemApp
+from apcore.system.ports import ConfigValues, Controls, KeptOverrides, PlainConfig, StoredControls, SystemApp
 from apcore.system.reload_module import ReloadModule
 from apcore.system.settings import GROUPS, SysModulesSettings
 from apcore.system.toggle_feature import ToggleFeature
@@ -78,7 +78,7 @@ def apply_overrides(toggles: ToggleState, config: ConfigValues, overrides: Overr
 class KeptValues:
     """The configuration values of a store. One that is not valid any more is logged, and left out."""
 
-    def __init__(self, store: OverridesStore, config: ConfigValues) -> None:
+    def __init__(self, store: KeptOverrides, config: ConfigValues) -> None:
         self._store = store
         self._config = config
 

@@ -9,8 +9,8 @@ from apcore.context import Context
 from apcore.errors import InvalidInputError
 from apcore.events import core_event
 from apcore.modules import Change, PreviewResult
-from apcore.redaction import REDACTED_VALUE, is_sensitive_key, redact
-from apcore.system.base import REASON, WRITE, author_of, closed
+from apcore.redaction import REDACTED_VALUE, redact
+from apcore.system.base import REASON, WRITE, author_of, closed, is_secret_key
 from apcore.system.overrides import TOGGLE_PREFIX
 from apcore.system.ports import ConfigValues, Controls, SystemApp
 
@@ -56,7 +56,7 @@ class UpdateConfig:
         key, value = inputs["key"], inputs["value"]
         self._require(key, value)
         told = self._told(key, value)
-        self._controls.configure(key, value, author_of(inputs, context))
+        self._controls.configure(key, value, author_of(inputs, context), told)
         self._app.events.emit(core_event("apcore.config.updated", told, trace_id=context.trace_id))
         return {"success": True, **told}
 
@@ -84,7 +84,7 @@ class UpdateConfig:
         }
 
     def _shown(self, key: str, value: Any) -> Any:
-        """The value without secrets: nothing of it, if the key or a section above it means a secret (C-56)."""
-        if any(is_sensitive_key(part, self._sensitive_keys) for part in key.split(".")):
+        """The value without secrets: nothing of it, if the key means one (C-56)."""
+        if is_secret_key(key, self._sensitive_keys):
             return REDACTED_VALUE
         return redact(value, None, self._sensitive_keys)

@@ -1,6 +1,6 @@
 """What a call does to the project's databases and what it sends, known before it is committed."""
 
-from django_apcore.effects.active import is_governed
+from django_apcore.effects.active import is_governed, keep_books
 from django_apcore.effects.diff import Difference, FieldDifference, compare_changes
 from django_apcore.effects.errors import (
     HeldResultError,
@@ -24,5 +24,6 @@ __all__ = [
     "governed",
     "install",
     "is_governed",
+    "keep_books",
     "send_again",
 ]

@@ -1,7 +1,7 @@
 """The governed run of the current context, if there is one. Every hook of this room asks here before it acts."""
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -31,6 +31,8 @@ class Run:
     """The `id()` of each connection that the thread of the run has: those are followed, or watched."""
     refused: list[str] = field(default_factory=list)
     """What others were asked to do for the run, past those connections, in words."""
+    books: list[Callable[[], object]] = field(default_factory=list)
+    """What has to be written beside the effect, and is no part of it."""
 
 
 current_run: ContextVar[Run | None] = ContextVar("django_apcore_run", default=None)
@@ -40,6 +42,18 @@ def active_run() -> Run | None:
     """The run of this context. A background task that outlives its run is in no run any more."""
     run = current_run.get()
     return run if run is not None and run.open else None
+
+
+def keep_books(write: Callable[[], object]) -> None:
+    """Write what goes with a change and is none itself: its audit entry, the revision that others look at.
+
+    Inside `governed()` it is written when the effect has been recorded, and only if that is committed; elsewhere now.
+    """
+    run = active_run()
+    if run is None:
+        write()
+    else:
+        run.books.append(write)
 
 
 def is_governed() -> bool:

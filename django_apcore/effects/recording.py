@@ -71,6 +71,11 @@ class Recording:
         """The messages that wait for the commit."""
         return self._run.held
 
+    def keep_books(self) -> None:
+        """Write what goes with the effect, after it was recorded."""
+        for write in self._run.books:
+            write()
+
     @contextmanager
     def active(self) -> Iterator[None]:
         """Record while this is open."""

@@ -78,6 +78,7 @@ def governed(
         if last is not None:
             last(result.record)
         if commit:
+            recording.keep_books()
             write_outbox(recording.held, enrolled, approval_id)
         else:
             _roll_back(enrolled)

@@ -1,6 +1,7 @@
 """What can be done, one verb per file: permission, row lock, status check, audit entry and signal together."""
 
 from django_apcore.services._calls import secrets_of
+from django_apcore.services._deliveries import store_deliveries
 from django_apcore.services._requests import find as find_request
 from django_apcore.services._requests import policy_for
 from django_apcore.services._tasks import find_task
@@ -12,12 +13,14 @@ from django_apcore.services.cancel import cancel
 from django_apcore.services.cancel_task import cancel_task
 from django_apcore.services.consume import consume, record_outcome
 from django_apcore.services.deliver_outbox import deliver_outbox, dispatch_outbox
+from django_apcore.services.deliver_webhooks import deliver_webhooks, retry_delivery
 from django_apcore.services.execute import dispatch_approved, enqueue, execute_approved
 from django_apcore.services.expire import expire, expire_due
 from django_apcore.services.export_trail import export_trail
 from django_apcore.services.fail import fail
 from django_apcore.services.measure import measure
 from django_apcore.services.name_actors import name_actors
+from django_apcore.services.override import drop_override, override, shown_value, value_of
 from django_apcore.services.present import present
 from django_apcore.services.prune import prune
 from django_apcore.services.publish_policy import delete_policy, delete_rule, replace_rules, save_policy, save_rule
@@ -26,6 +29,7 @@ from django_apcore.services.remeasure import remeasure
 from django_apcore.services.request import open_request
 from django_apcore.services.resume import resume
 from django_apcore.services.run_task import run_task
+from django_apcore.services.save_webhook import delete_webhook, save_webhook
 from django_apcore.services.seal import SegmentState, seal, segments
 from django_apcore.services.submit import dispatch_submitted, submit
 from django_apcore.services.supersede import supersede
@@ -46,10 +50,13 @@ __all__ = [
     "consume",
     "delete_policy",
     "delete_rule",
+    "delete_webhook",
     "deliver_outbox",
+    "deliver_webhooks",
     "dispatch_approved",
     "dispatch_outbox",
     "dispatch_submitted",
+    "drop_override",
     "enqueue",
     "execute_approved",
     "expire",
@@ -61,6 +68,7 @@ __all__ = [
     "measure",
     "name_actors",
     "open_request",
+    "override",
     "policy_for",
     "present",
     "prune",
@@ -71,15 +79,20 @@ __all__ = [
     "replace_rules",
     "result_of",
     "resume",
+    "retry_delivery",
     "run_task",
     "save_policy",
     "save_rule",
+    "save_webhook",
     "seal",
     "secrets_of",
     "segments",
+    "shown_value",
+    "store_deliveries",
     "submit",
     "supersede",
     "toggle",
+    "value_of",
     "verify",
     "verify_files",
 ]
