@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
@@ -51,6 +51,7 @@ class Config:
         self._lock = threading.RLock()
         self._origin = Origin(copied(data or {}))
         self._overrides: Overrides | None = None
+        self._listeners: tuple[Callable[[Config], None], ...] = ()
         self._snapshot = self._origin.read()
 
     # Registration, for the process
@@ -196,7 +197,8 @@ class Config:
         prefix = f"{CORE}." if self.mode == "namespace" else ""
         found = unknown_keys(self._snapshot.core(), core_schema())
         return [
-            f"{prefix}{key} is not a known key" + (f"; did you mean {close}?" if close else "") for key, close in found
+            f"'{prefix}{key}' is not a known key" + (f"; did you mean '{prefix}{close}'?" if close else "")
+            for key, close in found
         ]
 
     # Changing
@@ -248,6 +250,11 @@ class Config:
             self._refuse(changed)
             self._publish(changed)
 
+    def on_change(self, listener: Callable[[Config], None]) -> None:
+        """Call back after every change, in the thread that makes it; what the listener raises reaches that one."""
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+
     def validate(self) -> None:
         """Check everything (A12-NS, §9.10).
 
@@ -281,6 +288,8 @@ class Config:
     def _publish(self, snapshot: Snapshot) -> None:
         snapshot.data  # noqa: B018 - merged before anyone sees it
         self._snapshot = snapshot
+        for listener in self._listeners:
+            listener(self)
 
     def _refuse(self, snapshot: Snapshot) -> None:
         negotiate(snapshot.core())
@@ -305,6 +314,8 @@ class Config:
     def _with_value(self, path: str, value: Any) -> Snapshot:
         now = self._snapshot
         parts = _parts(now, path)
+        if not all(parts):
+            raise ConfigError(f"{path!r} is no configuration path: it is like 'executor.default_timeout'")
         # Put last, so that a later set wins over one of a part of it.
         kept = {key: each for key, each in now.overrides.items() if key != parts}
         return replace(now, overrides={**kept, parts: copied(value)})
@@ -332,7 +343,7 @@ def _parts(snapshot: Snapshot, path: str) -> Parts:
     """The steps of a dotted path through the tree."""
     known = snapshot.data.keys() | snapshot.namespaces.keys() | {META}
     namespace, rest = resolve_namespace_path(path, snapshot.mode, known)
-    parts = tuple(rest.split(".")) if rest or namespace is None else ()
+    parts = tuple(rest.split(".")) if rest or namespace is None or path.endswith(".") else ()
     return canonical_path(parts if namespace is None else (namespace, *parts), snapshot.mode)
 
 

@@ -14,8 +14,8 @@ from apcore.config.trees import MISSING, Path, at, with_value
 
 CONFIG_FILE_VARIABLE: Final = "APCORE_CONFIG_FILE"
 
-_INTEGER: Final = re.compile(r"-?(0|[1-9]\d{0,400})")
-_NUMBER: Final = re.compile(r"-?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?")
+_INTEGER: Final = re.compile(r"-?(0|[1-9]\d{0,400})", re.ASCII)
+_NUMBER: Final = re.compile(r"-?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?", re.ASCII)
 _LEADING_ZERO: Final = re.compile(r"-?0\d")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import logging
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,14 +27,14 @@ _META_SCHEMA: Final = {
     "properties": {"strict": {"type": "boolean"}, "allow_unknown": {"type": "boolean"}},
 }
 
-_HINTS: Final = {
-    ("version", "is required"): 'write version: "1.0.0"',
-    ("version", "must be string"): 'put it in quotes, as in "1.0.0"',
-    ("version", "must match"): 'three numbers, as in "1.0.0"',
-    ("project.name", "is required"): "write project: {name: my-project}",
-    ("project.name", "must match"): "lower-case letters, digits, '-' and '_', starting with a letter",
+_ADVICE: Final = {
+    ("version", "is required"): 'is required: write version: "1.0.0"',
+    ("version", "must be string"): 'must be a text: put it in quotes, as in "1.0.0"',
+    ("version", "must match"): 'must be three numbers, as in "1.0.0"',
+    ("project.name", "is required"): "is required: write project: {name: my-project}",
+    ("project.name", "must match"): "must be lower-case letters, digits, '-' and '_', starting with a letter",
 }
-"""What to do, by the end of the path and the beginning of the message."""
+"""Better words, by the end of the path and the beginning of the message."""
 
 _VERSION: Final = re.compile(core_schema()["properties"]["version"]["pattern"])
 
@@ -123,7 +124,7 @@ def refuse(
     faults: Iterable[Fault], file: Path | None = None, find_source: Callable[[str], Source | None] | None = None
 ) -> None:
     """Raise ConfigError with all of them, if there are any."""
-    found = [each if find_source is None else _with_source(each, find_source) for each in faults]
+    found = [each if find_source is None else _with_source(each, find_source) for each in _once(faults)]
     if not found:
         return
     where = "The configuration" if file is None else f"Configuration file '{file}'"
@@ -138,8 +139,14 @@ def refuse(
 def negotiate(core: Mapping[str, Any]) -> None:
     """Raises VersionIncompatibleError for a file of another version than this package reads (§13.3, C-38)."""
     version = core.get("version")
-    if isinstance(version, str) and _VERSION.fullmatch(version):
+    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+        return
+    # Who runs an application reads its log, not the warnings of Python.
+    with warnings.catch_warnings(record=True) as notices:
+        warnings.simplefilter("always")
         effective_version(version)
+    for notice in notices:
+        logger.info("%s", notice.message)
 
 
 def log_doubts(snapshot: Snapshot) -> None:
@@ -197,7 +204,8 @@ def _unknown(data: Mapping[str, Any], schema: Mapping[str, Any], prefix: str = "
             if isinstance(value, Mapping) and properties[key].get("properties"):
                 yield from _unknown(value, properties[key], f"{prefix}{key}.")
         elif not key.startswith("x-"):
-            yield f"{prefix}{key}", next(iter(difflib.get_close_matches(key, properties, 1)), None)
+            close = difflib.get_close_matches(key, properties, 1)
+            yield f"{prefix}{key}", f"{prefix}{close[0]}" if close else None
 
 
 def _of_section(name: str, section: Any, schema: Mapping[str, Any]) -> Iterator[Fault]:
@@ -228,9 +236,11 @@ def _safe(path: str, violation: Mapping[str, Any]) -> str:
 def _of_core(fault: Fault, prefix: str) -> Fault:
     # Without a project its name is what is missed.
     path = "project.name" if (fault.path, fault.message) == ("project", "is required") else fault.path
-    kind = next((kind for kind in _HINTS if path.endswith(kind[0]) and fault.message.startswith(kind[1])), None)
-    hint = "" if kind is None else f": {_HINTS[kind]}"
-    return Fault(f"{prefix}{path}", f"{prefix}{path} {fault.message}{hint}")
+    for (end, beginning), advice in _ADVICE.items():
+        if path.endswith(end) and fault.message.startswith(beginning):
+            _, comma, actual = fault.message.rpartition(", not ")
+            return Fault(f"{prefix}{path}", f"{prefix}{path} {advice}{comma}{actual if comma else ''}")
+    return Fault(f"{prefix}{path}", f"{prefix}{path} {fault.message}")
 
 
 def _constraints(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -245,6 +255,14 @@ def _constraints(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     is_yaml_only = at(data, ("schema", "strategy")) == "yaml_only"
     if is_yaml_only and isinstance(root, str) and "\0" not in root and not Path(root).exists():
         yield "schema.root", f"'{root}' does not exist, and schema.strategy is yaml_only; create it, or use yaml_first"
+
+
+def _once(faults: Iterable[Fault]) -> list[Fault]:
+    """Without those of `observability.logging` that are copies of `logging` (C-36)."""
+    found = list(faults)
+    paths = {fault.path.removeprefix(f"{CORE}.") for fault in found}
+    copies = {f"observability.{path}" for path in paths if path.startswith("logging.")}
+    return [fault for fault in found if fault.path not in copies]
 
 
 def _suggestion(name: str, namespaces: Iterable[str]) -> str:
