@@ -5,14 +5,16 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any, ClassVar
 
+from apcore.context import is_rehearsal
 from apcore.errors import ErrorCodes, ModuleError
 from apcore.telemetry.metrics import CALLS, DURATION, ERRORS, OTHER, MetricsCollector
 
 
 class MetricsMiddleware:
-    """One count and one observation per call, refused ones included; checks (``validate()``) are no calls.
+    """One count and one observation per call, refused ones included.
 
-    The IDs of modules that are not registered never become labels: anybody can invent them.
+    Checks (``validate()``) and rehearsals for a measurement are no calls. The IDs of modules that are not registered
+    never become labels: anybody can invent them.
     """
 
     id: ClassVar[str] = "metrics"
@@ -23,7 +25,7 @@ class MetricsMiddleware:
 
     async def around_call(self, strategy: Any, state: Any, proceed: Any) -> Any:
         """The call, and then its count."""
-        if state.dry_run:
+        if state.dry_run or (state.parent is not None and is_rehearsal(state.parent)):
             return await proceed(strategy, state)
         start = perf_counter()
         try:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, ClassVar, Final
 
 from apcore.context import Context
 from apcore.ids import is_canonical_id
+from apcore.telemetry.running import entered
 from apcore.telemetry.tracing import EXTERNAL, TracingProvider, active
 
 SPAN_OF_STEP: Final = {
@@ -35,17 +37,20 @@ class TracingMiddleware:
         """The call inside of ``apcore.module.execute``, or the check inside of ``apcore.module.validate``."""
         if not isinstance(state.module_id, str):
             return await proceed(strategy, state)
-        parent = state.parent if state.parent is not None else Context.create()
+        state.parent = parent = state.parent if state.parent is not None else Context.create()
         span = self._provider.start_span("apcore.module.validate" if state.dry_run else "apcore.module.execute", parent)
-        context = _entered(state, parent)
+        context = entered(state)
         context.span = span if span is not None else parent.span
         if span is None:
             return await proceed(strategy, state)
         if span.is_dropped:
-            with active(span):  # so that those who are called from here drop it, too
+            with (
+                nullcontext() if state.is_streaming else active(span)
+            ):  # so that those who are called from here drop it, too
                 return await proceed(strategy, state)
         span.method = "validate" if state.dry_run else "execute"
-        with active(span):
+        # A stream pauses while others run on this thread, whose spans do not belong below it.
+        with nullcontext() if state.is_streaming else active(span):
             try:
                 outcome = await proceed(self._traced(strategy), state)
             except BaseException as error:
@@ -76,14 +81,6 @@ class TracingMiddleware:
                 return run(state)
 
         return run_async if step.is_async else run_sync
-
-
-def _entered(state: Any, parent: Context) -> Context:
-    """The context of this call, made here so that it can carry the span; the executor takes it as it is."""
-    context = parent.enter(state.module_id)
-    context.prepared_for = state.module_id
-    state.parent = context
-    return context
 
 
 def _attributes(state: Any, context: Context) -> dict[str, Any]:
