@@ -97,7 +97,7 @@ class JsonFormatter(_Formatter):
             **_place(record),
             "extra": {"logger": record.name, **_extra(record)},
         }
-        return json.dumps(entry, default=_named, ensure_ascii=False)
+        return json.dumps(entry, default=_named)
 
 
 class TextFormatter(_Formatter):
