@@ -46,6 +46,9 @@ class ApcoreSettings:
     """Dotted paths of input rewriters, in order."""
     context_factory: str = "django_apcore.context.DjangoContextFactory"
     """Dotted path of the class that turns an HTTP request into a context (§12.2)."""
+    sys_modules: Mapping[str, Any] | None = None
+    """The system modules, as in the section `sys_modules` of apcore.yaml (§9.15.3): `{"enabled": True}`. None: those
+    that the configuration asks for, which by default are none."""
     executor: Mapping[str, Any] | None = None
     """Deadlines and depth limits of the executor, as in the `executor` section of apcore.yaml (§9.1)."""
     encryption_keys: tuple[str, ...] = ()
@@ -71,6 +74,12 @@ class ApcoreSettings:
     """How long usage is kept by the day, after `sys_modules.usage.retention_hours` by the hour; in days."""
     task_queue: str | None = None
     """The Celery queue for executions and asynchronous tasks. None: Celery's default queue."""
+    webhook_allow_private: bool = False
+    """Whether webhooks may reach addresses that are not public: this machine, the own network, cloud metadata."""
+    webhook_timeout_seconds: float = 10.0
+    """How long one delivery to a webhook may take, in seconds."""
+    webhook_attempts: int = 12
+    """How often a delivery is tried, over about five hours, before it is given up."""
     api_authentication_classes: tuple[str, ...] = (
         "rest_framework.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
@@ -84,6 +93,10 @@ class ApcoreSettings:
     """The largest request body that is read, in bytes."""
     api_max_json_depth: int = 64
     """How deep arrays and objects of a request body may be nested."""
+    api_event_streams: int = 16
+    """How many callers one process serves with `tasks/{id}/events/` at the same time. Under WSGI each holds a thread."""
+    api_event_stream_seconds: float = 300.0
+    """After how many seconds such a stream ends; a client that still wants to know opens it again."""
 
 
 _LISTS = tuple(field.name for field in fields(ApcoreSettings) if field.type == tuple[str, ...])

@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.apps import apps
@@ -9,11 +10,13 @@ from django.apps import apps
 from apcore.acl import ACL
 from apcore.app import App, build_app
 from apcore.approval import ApprovalHandler
+from apcore.config import Config
 from apcore.context import ContextFactory
 from apcore.execution import Executor
 from apcore.middleware.builtin.error_history import ErrorHistoryMiddleware
 from apcore.middleware.builtin.usage import UsageMiddleware
 from apcore.registry import Registry
+from apcore.system import SYSTEM_PREFIX, ConfigValues, register_sys_modules
 from apcore.telemetry.error_history import ErrorHistory
 from apcore.telemetry.flushing import Flusher
 from apcore.telemetry.usage import UsageCollector, UsageSettings
@@ -21,13 +24,15 @@ from apcore.toggles import Toggles
 from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imported
 from django_apcore.discovery import noticed, register_modules
 from django_apcore.runner import DjangoAsyncRunner, DjangoSyncRunner
-from django_apcore.services import secrets_of
+from django_apcore.services import secrets_of, sensitive_keys
 from django_apcore.stores import (
     DatabaseACL,
+    DatabaseControls,
     DatabaseErrorStore,
     DatabaseFlusher,
     DatabaseToggles,
     DatabaseUsageStore,
+    take_up_overrides,
 )
 
 _building = threading.RLock()
@@ -122,6 +127,7 @@ def build(
     app.executor.use(ErrorHistoryMiddleware(app.error_history, app.registry, secrets_of=secrets_of))
     for path in settings.rewriters:
         app.executor.add_rewriter(imported(path))
+    _add_system_modules(app, settings)
     return Runtime(app, imported(settings.context_factory)(), flusher)
 
 
@@ -156,6 +162,22 @@ def notices() -> tuple[str, ...]:
     """What was warned about while the modules were found and admitted."""
     found: tuple[str, ...] = _config().notices
     return found
+
+
+def _add_system_modules(app: App, settings: ApcoreSettings) -> None:
+    """Register the system modules for this app, in the place of those that look after an earlier one (§9.15.1)."""
+    config: ConfigValues = getattr(app, "config", None) or Config.from_defaults()
+    if isinstance(app.toggles, DatabaseToggles):
+        app.toggles.on_refresh(partial(take_up_overrides, config))
+    for module_id in app.registry.list(SYSTEM_PREFIX, include_hidden=True):
+        app.registry.unregister(module_id)
+    register_sys_modules(
+        app,
+        settings.sys_modules,
+        config=config,
+        controls=DatabaseControls(),
+        sensitive_keys=sensitive_keys(),
+    )
 
 
 def _acl(settings: ApcoreSettings) -> ACL:

@@ -28,6 +28,7 @@ def register_sys_modules(
     app: SystemApp,
     settings: Any = None,
     *,
+    config: ConfigValues | None = None,
     overrides: OverridesStore | None = None,
     controls: Controls | None = None,
     sensitive_keys: Collection[str] | None = None,
@@ -35,13 +36,14 @@ def register_sys_modules(
     """Register the system modules that the settings ask for, and take up what `overrides` holds. Returns their IDs.
 
     `settings` are a `Config`, a mapping like its section `sys_modules`, or SysModulesSettings; without them they are
-    those of the app's own configuration. With `enabled` false, which is the default, nothing is registered (§6.6.3).
+    those of `config`, by default the app's own configuration. With `enabled` false, which is the default, nothing is
+    registered (§6.6.3).
 
     `overrides` keep what the control modules change, and toggles and values from there are applied now, whether or not
     anything is registered. `controls` replace how changes take effect; then their changes are measured by executing
     them, so they have to be transactional. Raises ConfigError, and InvalidInputError if they are there already.
     """
-    config = _config_of(app)
+    config = _config_of(app) if config is None else config
     found = SysModulesSettings.read(config if settings is None else settings)
     if overrides is not None:
         apply_overrides(app.toggles, config, overrides)

@@ -1,6 +1,6 @@
 """What can be done, one verb per file: permission, row lock, status check, audit entry and signal together."""
 
-from django_apcore.services._calls import secrets_of
+from django_apcore.services._calls import secrets_of, sensitive_keys
 from django_apcore.services._deliveries import store_deliveries
 from django_apcore.services._requests import find as find_request
 from django_apcore.services._requests import policy_for
@@ -87,6 +87,7 @@ __all__ = [
     "seal",
     "secrets_of",
     "segments",
+    "sensitive_keys",
     "shown_value",
     "store_deliveries",
     "submit",

@@ -11,7 +11,7 @@ from django.db.models.signals import post_save
 
 from django_apcore.conf import get_settings
 from django_apcore.models import PolicyRevision
-from django_apcore.signals import policy_published, toggle_changed
+from django_apcore.signals import override_changed, policy_published, toggle_changed
 
 
 class Freshness:
@@ -30,6 +30,7 @@ class Freshness:
         post_save.connect(self._expire, sender=PolicyRevision)
         policy_published.connect(self._expire)
         toggle_changed.connect(self._expire)
+        override_changed.connect(self._expire)
 
     @property
     def is_stale(self) -> bool:

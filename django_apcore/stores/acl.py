@@ -1,11 +1,21 @@
 """The access list that lives in the database."""
 
+from typing import Final
+
 from django.db import router
 
 from apcore.acl import ACL, Policy
 from django_apcore.conf import acl_conditions, get_settings
 from django_apcore.models import ACLRule, PolicyRevision
 from django_apcore.stores._freshness import Freshness
+
+SYSTEM_IS_CLOSED: Final = {
+    "callers": ["@external"],
+    "targets": ["system.*"],
+    "effect": "deny",
+    "description": "System modules are open to callers from outside only by a rule that says so (§6.6.3)",
+}
+"""The last rule where the default is to allow."""
 
 
 class DatabaseACL(ACL):
@@ -37,4 +47,8 @@ class DatabaseACL(ACL):
     def _load(self) -> None:
         rows = ACLRule.objects.using(router.db_for_read(ACLRule)).filter(enabled=True).order_by("position", "pk")
         default = get_settings().acl_default_effect
-        self.replace([row.to_dict() for row in rows], "allow" if default == "allow" else "deny")
+        rules = [row.to_dict() for row in rows]
+        if default == "allow":
+            self.replace([*rules, SYSTEM_IS_CLOSED], "allow")
+        else:
+            self.replace(rules, "deny")

@@ -8,6 +8,9 @@ from django_apcore.services import find_request, open_request, present, result_o
 class DatabaseApprovalHandler:
     """Stores what needs a decision, and checks that a token is used for the very call it was given for (§7.8)."""
 
+    emits_events = True
+    """The services tell of requests and decisions, after the commit and when they are made."""
+
     def request_approval(self, request: ApprovalRequest) -> ApprovalResult:
         """Open a request: `pending`, with its ID as the token. Raises InsideTransactionError, ApprovalForbidden."""
         return result_of(open_request(request))

@@ -1,10 +1,14 @@
 """The toggles that live in the database."""
 
+from collections.abc import Callable
+from typing import Any
+
 from django.db import router
 
 from apcore.toggles import Toggles
 from django_apcore.models import PolicyRevision, Toggle
 from django_apcore.services import toggle
+from django_apcore.signals import override_changed
 from django_apcore.stores._freshness import Freshness
 
 
@@ -14,6 +18,8 @@ class DatabaseToggles(Toggles):
     def __init__(self) -> None:
         super().__init__()
         self._freshness = Freshness(PolicyRevision.TOGGLES, self._load)
+        self._followers: tuple[Callable[[], None], ...] = ()
+        override_changed.connect(self._take_up)
 
     @property
     def is_stale(self) -> bool:
@@ -33,6 +39,16 @@ class DatabaseToggles(Toggles):
         """Switch a module for every process. Raises InvalidModuleIdError."""
         toggle(module_id, enabled=enabled, actor=None)
 
+    def on_refresh(self, follow: Callable[[], None]) -> None:
+        """Have something else read again whenever the toggles are: what shares their revision."""
+        self._followers = (*self._followers, follow)
+
+    def _take_up(self, **kwargs: Any) -> None:
+        """The process that changed a value has it in force at once, before its next call."""
+        self._freshness.refresh_unless_async()
+
     def _load(self) -> None:
         rows = Toggle.objects.using(router.db_for_read(Toggle)).filter(enabled=False)
         self.replace(rows.values_list("module_id", flat=True))
+        for follow in self._followers:
+            follow()
