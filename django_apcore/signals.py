@@ -25,7 +25,7 @@ approval_remeasured = Signal()
 policy_published = Signal()
 """Access rules or approval policies were changed. Keywords: name (`acl` or `policies`), revision."""
 toggle_changed = Signal()
-"""A module was switched on or off. Keywords: toggle."""
+"""A module was switched on or off. Keywords: toggle, trace_id (of the call that did it, None if a person did)."""
 override_changed = Signal()
 """A configuration value was overridden, or is as configured again. Keywords: key."""
 task_submitted = Signal()

@@ -88,6 +88,13 @@ def deliver_outbox() -> Outcome:
     return {"delivered": services.deliver_outbox()}
 
 
+@shared_task(name="apcore.deliver_webhooks")
+@_without_secrets
+def deliver_webhooks() -> Outcome:
+    """Send events to webhooks."""
+    return {"delivered": services.deliver_webhooks()}
+
+
 @worker_ready.connect(dispatch_uid="django_apcore.recover")
 def recover(**kwargs: Any) -> None:
     """When a worker starts, send everything that waits: the database knows it, whatever became of the messages."""

@@ -58,7 +58,7 @@ def _table(*rows: CoreEvent) -> Mapping[str, CoreEvent]:
 
 
 _APPROVAL = ("module_id", "approval_id")
-_TASK = ("module_id", "task_id", "attempts")
+_TASK = ("module_id", "task_id")
 
 CORE_EVENTS: Final[Mapping[str, CoreEvent]] = _table(
     CoreEvent(MODULE_REGISTERED, ("info",), "registry bridge", ("module_id",), "A module was registered."),
@@ -140,7 +140,7 @@ CORE_EVENTS: Final[Mapping[str, CoreEvent]] = _table(
     ),
     CoreEvent(TASK_SUBMITTED, ("info",), "task manager", _TASK, "A call waits to run in the background."),
     CoreEvent(TASK_STARTED, ("info",), "task manager", _TASK, "An attempt began."),
-    CoreEvent(TASK_RETRIED, ("warn",), "task manager", _TASK, "An attempt failed; another follows."),
+    CoreEvent(TASK_RETRIED, ("warn",), "task manager", (*_TASK, "attempts"), "An attempt failed; another follows."),
     CoreEvent(TASK_COMPLETED, ("info",), "task manager", _TASK, "The call returned its output."),
     CoreEvent(TASK_FAILED, ("error",), "task manager", (*_TASK, "error_code"), "The call failed."),
     CoreEvent(TASK_CANCELLED, ("warn",), "task manager", _TASK, "The call was cancelled."),

@@ -69,7 +69,9 @@ class AnnouncingTaskStore:
 
 def task_event(name: str, task: Task) -> Event:
     """The event that a task came into its present state; of a failure it has the code and not the text (RFC 005)."""
-    data: dict[str, object] = {"module_id": task.module_id, "task_id": task.task_id, "attempts": task.attempts}
+    data: dict[str, object] = {"module_id": task.module_id, "task_id": task.task_id}
+    if name == TASK_RETRIED:
+        data["attempts"] = task.attempts
     if name == TASK_FAILED:
         data["error_code"] = (task.error or {}).get("code")
     return core_event(name, data, trace_id=task.trace_id)

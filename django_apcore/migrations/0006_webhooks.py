@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=100, unique=True)),
                 ('url', models.URLField(max_length=500, verbose_name='URL')),
                 ('secret_encrypted', models.TextField(editable=False)),
-                ('types', models.JSONField(default=django_apcore.models.webhooks._everything, help_text='Patterns, such as apcore.approval.*', verbose_name='event types')),
+                ('types', models.JSONField(default=django_apcore.models.webhooks.everything, help_text='Patterns, such as apcore.approval.*', verbose_name='event types')),
                 ('min_severity', models.CharField(choices=[('info', 'info'), ('warn', 'warning'), ('error', 'error')], default='info', max_length=8, verbose_name='from severity')),
                 ('modules', models.JSONField(blank=True, default=list, help_text='Patterns of module IDs. Empty: events about all modules and about none.')),
                 ('enabled', models.BooleanField(default=True)),

@@ -5,7 +5,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 
-def _everything() -> list[str]:
+def everything() -> list[str]:
+    """The pattern that all events match."""
     return ["*"]
 
 
@@ -23,7 +24,7 @@ class WebhookSubscriber(models.Model):
     name = models.CharField(max_length=100, unique=True)
     url = models.URLField(_("URL"), max_length=500)
     secret_encrypted = models.TextField(editable=False)
-    types = models.JSONField(_("event types"), default=_everything, help_text=_("Patterns, such as apcore.approval.*"))
+    types = models.JSONField(_("event types"), default=everything, help_text=_("Patterns, such as apcore.approval.*"))
     min_severity = models.CharField(_("from severity"), max_length=8, choices=Severity.choices, default=Severity.INFO)
     modules = models.JSONField(
         default=list, blank=True, help_text=_("Patterns of module IDs. Empty: events about all modules and about none.")

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
 from uuid import UUID
 
 from django.db import router, transaction
-from django.dispatch import Signal
 
 from django_apcore.exceptions import InsideTransactionError
 from django_apcore.models import ApprovalRequest
@@ -44,12 +42,3 @@ def durable() -> Iterator[None]:
                 "ATOMIC_REQUESTS; do not call it from a module that itself runs in a transaction.",
             ) from error
         yield
-
-
-def announce(signal: Signal, sender: type, **news: Any) -> None:
-    """Send a signal after the commit. Receivers that fail are logged by Django, and disturb nobody."""
-    transaction.on_commit(lambda: _send(signal, sender, news), using=alias())
-
-
-def _send(signal: Signal, sender: type, news: dict[str, Any]) -> None:
-    signal.send_robust(sender=sender, **news)

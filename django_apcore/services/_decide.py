@@ -9,7 +9,8 @@ from django.utils import timezone
 from django_apcore.exceptions import ApprovalConflict
 from django_apcore.models import ApprovalDecision, ApprovalPolicy, ApprovalRequest
 from django_apcore.models.fields import storable
-from django_apcore.services._database import alias, announce, atomic
+from django_apcore.services._announce import announce
+from django_apcore.services._database import alias, atomic
 from django_apcore.services._requests import (
     event,
     govern,

@@ -13,8 +13,9 @@ from apcore.modules import UNSET, Change, ModuleDefinition
 from django_apcore.conf import get_settings
 from django_apcore.exceptions import ApprovalForbidden
 from django_apcore.models import ApprovalPolicy, ApprovalRequest, EffectChange
+from django_apcore.services._announce import announce
 from django_apcore.services._calls import StoredInputs, caller_context, executor, identity_columns, redacted, user_pk
-from django_apcore.services._database import alias, announce
+from django_apcore.services._database import alias
 from django_apcore.services._requests import event, govern, inputs_digest, policy_for
 from django_apcore.services.audit import Event
 from django_apcore.signals import approval_requested

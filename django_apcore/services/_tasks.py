@@ -9,7 +9,8 @@ from django.utils import timezone
 from apcore.context import Identity
 from django_apcore.exceptions import TaskNotFound
 from django_apcore.models import AsyncTask
-from django_apcore.services._database import alias, announce, row_id
+from django_apcore.services._announce import announce
+from django_apcore.services._database import alias, row_id
 from django_apcore.services.audit import append
 from django_apcore.signals import task_finished
 

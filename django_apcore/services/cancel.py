@@ -8,7 +8,8 @@ from django.utils import timezone
 from apcore.context import Identity
 from django_apcore.exceptions import ApprovalForbidden
 from django_apcore.models import ApprovalRequest
-from django_apcore.services._database import announce, atomic
+from django_apcore.services._announce import announce
+from django_apcore.services._database import atomic
 from django_apcore.services._requests import conflict, event, lock_unless_executing, policy_for, require_decider, save
 from django_apcore.services.audit import append_all
 from django_apcore.signals import approval_cancelled

@@ -9,8 +9,8 @@ from django.utils import timezone
 from apcore.effects import EffectRecord
 from django_apcore.models import ApprovalRequest
 from django_apcore.secrets import encrypt
+from django_apcore.services._announce import announce
 from django_apcore.services._calls import executor, redacted, secrets_of_stored
-from django_apcore.services._database import announce
 from django_apcore.services._requests import conflict, event, find, is_under, lock, policy_for, save
 from django_apcore.services._store import bounded
 from django_apcore.services.audit import Event, append_all

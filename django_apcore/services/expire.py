@@ -6,7 +6,8 @@ from django.utils import timezone
 
 from django_apcore.exceptions import ApprovalConflict
 from django_apcore.models import ApprovalRequest
-from django_apcore.services._database import alias, announce, atomic
+from django_apcore.services._announce import announce
+from django_apcore.services._database import alias, atomic
 from django_apcore.services._requests import event, find, lock_unless_executing, save
 from django_apcore.services.audit import append_all
 from django_apcore.signals import approval_expired

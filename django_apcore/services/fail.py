@@ -6,8 +6,9 @@ from django.utils import timezone
 
 from apcore.errors import ModuleError
 from django_apcore.models import ApprovalRequest
+from django_apcore.services._announce import announce
 from django_apcore.services._calls import redacted, secrets_of_stored
-from django_apcore.services._database import announce, atomic
+from django_apcore.services._database import atomic
 from django_apcore.services._requests import event, lock, save
 from django_apcore.services.audit import append_all
 from django_apcore.signals import approval_failed

@@ -8,7 +8,8 @@ from django.contrib.auth.models import User
 from apcore.acl import ACL
 from django_apcore.conf import acl_conditions
 from django_apcore.models import ACLRule, ApprovalPolicy, PolicyRevision
-from django_apcore.services._database import alias, announce, atomic
+from django_apcore.services._announce import announce
+from django_apcore.services._database import alias, atomic
 from django_apcore.services._revisions import bump
 from django_apcore.services.audit import append
 from django_apcore.signals import policy_published

@@ -6,8 +6,9 @@ from django.contrib.auth.models import User
 
 from apcore.effects import EffectRecord
 from django_apcore.models import ApprovalRequest
+from django_apcore.services._announce import announce
 from django_apcore.services._calls import executor
-from django_apcore.services._database import announce, atomic
+from django_apcore.services._database import atomic
 from django_apcore.services._requests import event, find, lock, policy_for, require_decider, require_pending, save
 from django_apcore.services._store import EFFECT_COLUMNS, set_effect, store_changes
 from django_apcore.services.audit import append_all

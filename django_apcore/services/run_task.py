@@ -9,10 +9,12 @@ from apcore.context import Context
 from apcore.errors import ErrorCodes, ExecutionCancelledError, InternalError, ModuleError
 from django_apcore.models import AsyncTask
 from django_apcore.secrets import encrypt
+from django_apcore.services._announce import announce
 from django_apcore.services._calls import StoredInputs, executor, redacted, require_open_account, secrets_of_stored
 from django_apcore.services._database import alias, atomic
 from django_apcore.services._tasks import find_task, finish, lock_task
 from django_apcore.services._watch import ProgressWriter, TaskCancelToken
+from django_apcore.signals import task_started
 
 logger = logging.getLogger("django_apcore.tasks")
 
@@ -58,6 +60,7 @@ def _start(task_id: UUID | str, celery_id: str) -> bool:
         task.started_at = timezone.now()
         task.celery_id = celery_id
         task.save(using=alias(), update_fields=["status", "started_at", "celery_id"])
+        announce(task_started, AsyncTask, task=task)
         return True
 
 

@@ -10,10 +10,12 @@ from django.utils import timezone
 from apcore.context import Context
 from apcore.pipeline import PipelineState
 from django_apcore.models import AsyncTask
+from django_apcore.services._announce import announce
 from django_apcore.services._broker import send
 from django_apcore.services._calls import StoredInputs, executor, identity_columns, redacted, stored_context, user_pk
 from django_apcore.services._database import alias, atomic
 from django_apcore.services.audit import append
+from django_apcore.signals import task_submitted
 
 
 def submit(module_id: str, inputs: Mapping[str, Any], context: Context) -> AsyncTask:
@@ -42,6 +44,7 @@ def submit(module_id: str, inputs: Mapping[str, Any], context: Context) -> Async
             module_id=module_id,
             trace_id=task.trace_id,
         )
+        announce(task_submitted, AsyncTask, task=task)
         transaction.on_commit(lambda: send("apcore.run_task", task.pk), using=alias(), robust=True)
     return task
 

@@ -7,7 +7,8 @@ from django.utils import timezone
 from apcore import approval
 from apcore.effects import EffectRecord
 from django_apcore.models import ApprovalRequest
-from django_apcore.services._database import alias, announce, durable
+from django_apcore.services._announce import announce
+from django_apcore.services._database import alias, durable
 from django_apcore.services._requests import conflict, event, lock, save
 from django_apcore.services._store import store
 from django_apcore.services.audit import append_all

@@ -33,7 +33,7 @@ def toggle(
                 trace_id=trace_id,
                 data={"reason": reason},
             )
-            announce(toggle_changed, Toggle, toggle=row)
+            announce(toggle_changed, Toggle, toggle=row, trace_id=trace_id)
 
     with atomic():
         row, _created = Toggle.objects.using(alias()).update_or_create(

@@ -56,7 +56,7 @@ def test_the_life_of_a_task_is_heard(manager, heard):
     task_id = manager.submit("work.echo", {"number": 1})
     task = manager.wait(task_id, 10)
     assert names(heard) == ["submitted", "started", "completed"]
-    assert dict(heard[-1].data) == {"module_id": "work.echo", "task_id": task_id, "attempts": 1}
+    assert dict(heard[-1].data) == {"module_id": "work.echo", "task_id": task_id}
     assert {event.trace_id for event in heard} == {task.trace_id}
 
 
@@ -65,6 +65,7 @@ def test_a_failure_is_heard_with_its_code_and_without_its_text(manager, heard):
     Ward.failures = 100
     manager.wait(manager.submit("work.fail"), 10)
     assert names(heard) == ["submitted", "started", "retried", "started", "retried", "started", "failed"]
+    assert [event.data["attempts"] for event in heard if event.type == "apcore.task.retried"] == [1, 2]
     assert heard[-1].data["error_code"] == "MODULE_EXECUTE_ERROR"
     assert heard[-1].severity == "error"
     assert "hunter22" not in str([event.to_dict() for event in heard])

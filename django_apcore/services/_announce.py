@@ -1,0 +1,45 @@
+"""After the commit everybody hears of it: receivers of signals, subscribers of events, and webhooks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import apps
+from django.db import transaction
+from django.dispatch import Signal
+
+from apcore.events import Event
+from django_apcore.effects import keep_books
+from django_apcore.services._database import alias
+from django_apcore.services._deliveries import has_stored, store_deliveries
+from django_apcore.services._events import events_of
+
+
+def announce(signal: Signal, sender: type, **news: Any) -> None:
+    """Send a signal after the commit, and the events that it stands for. Receivers that fail disturb nobody.
+
+    What webhooks are to get is stored now, in the caller's transaction: it leaves if that is committed, whatever dies
+    afterwards, and not otherwise.
+    """
+    events = events_of(signal, news)
+    keep_books(lambda: store_deliveries(events))
+    transaction.on_commit(lambda: _send(signal, sender, news), using=alias())
+    if events:
+        transaction.on_commit(lambda: _emit(events), using=alias(), robust=True)
+
+
+def announce_event(event: Event) -> None:
+    """Have everybody hear of an event after the commit, as `announce` does."""
+    keep_books(lambda: store_deliveries([event]))
+    transaction.on_commit(lambda: _emit([event]), using=alias(), robust=True)
+
+
+def _send(signal: Signal, sender: type, news: dict[str, Any]) -> None:
+    signal.send_robust(sender=sender, **news)
+
+
+def _emit(events: Sequence[Event]) -> None:
+    config: Any = apps.get_app_config("django_apcore")
+    emitter = config.get_runtime().app.events
+    with has_stored(events):
+        for event in events:
+            emitter.emit(event)

@@ -1,0 +1,76 @@
+"""Save: who is told of which events, over HTTP."""
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+
+from apcore.errors import InvalidInputError
+from apcore.events.webhooks import resolved
+from django_apcore.conf import get_settings
+from django_apcore.models import WebhookSubscriber
+from django_apcore.secrets import encrypt
+from django_apcore.services._database import alias, atomic
+from django_apcore.services.audit import append
+
+SHORTEST_SECRET = 16
+
+
+def save_webhook(row: WebhookSubscriber, *, secret: str | None = None, actor: User | None) -> WebhookSubscriber:
+    """Write a webhook, with `secret` as its key for signatures; None keeps the one that it has. With an audit entry.
+
+    Raises InvalidInputError for an address that must not be reached, a secret that is missing or shorter than 16
+    characters, and patterns that are no list of texts.
+    """
+    require_reachable(row.url)
+    _require_patterns("types", row.types)
+    _require_patterns("modules", row.modules)
+    if secret is not None:
+        _require_strong(secret)
+        row.secret_encrypted = encrypt(secret)
+    if not row.secret_encrypted:
+        raise InvalidInputError("A webhook needs a secret to sign with", user_fixable=True)
+    with atomic():
+        row.save(using=alias())
+        append(
+            "webhook.saved",
+            subject=_subject(row),
+            actor=actor,
+            data={
+                "name": row.name,
+                "types": row.types,
+                "modules": row.modules,
+                "enabled": row.enabled,
+                "secret_changed": secret is not None,
+            },
+        )
+    return row
+
+
+def delete_webhook(row: WebhookSubscriber, *, actor: User | None) -> None:
+    """Remove a webhook, and what waits for it. With an audit entry."""
+    subject = _subject(row)
+    with atomic():
+        append("webhook.deleted", subject=subject, actor=actor, data={"name": row.name})
+        row.delete(using=alias())
+
+
+def require_reachable(url: str) -> None:
+    """Raise InvalidInputError for an address that is refused already now. A name that nobody knows yet may come."""
+    try:
+        resolved(url, allow_private=get_settings().webhook_allow_private)
+    except OSError:
+        return
+
+
+def _require_patterns(name: str, patterns: Sequence[str]) -> None:
+    if not isinstance(patterns, list) or not all(isinstance(each, str) and each for each in patterns):
+        raise InvalidInputError(f"{name} is a list of patterns", user_fixable=True)
+
+
+def _require_strong(secret: str) -> None:
+    if len(secret) < SHORTEST_SECRET:
+        raise InvalidInputError(f"A secret has at least {SHORTEST_SECRET} characters", user_fixable=True)
+
+
+def _subject(row: WebhookSubscriber) -> str:
+    return f"webhook:{row.pk}"
