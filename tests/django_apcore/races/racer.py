@@ -16,14 +16,17 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import Group, User  # noqa: E402 - Django has to be set up first
+from django.db import connection, connections, transaction  # noqa: E402
+from django.db.models import Sum  # noqa: E402
 from django.utils import timezone  # noqa: E402
 from django_celery_results.models import TaskResult  # noqa: E402
 
 from apcore.errors import ApprovalPendingError, ModuleError  # noqa: E402
+from apcore.registry import Registry  # noqa: E402
 from django_apcore import runtime, services  # noqa: E402
 from django_apcore.conf import get_settings  # noqa: E402
-from django_apcore.models import ApprovalDecision, ApprovalRequest, AuditEntry  # noqa: E402
-from django_apcore.testing import allow_all, override_runtime  # noqa: E402
+from django_apcore.models import ApprovalDecision, ApprovalRequest, AuditEntry, UsageBucket  # noqa: E402
+from django_apcore.testing import allow_all  # noqa: E402
 from tests.django_apcore import stage  # noqa: E402
 from tests.django_apcore.races.slow import create_slowly  # noqa: E402
 
@@ -125,6 +128,86 @@ def save_rule(effect: str) -> int:
     return len(services.replace_rules([rule], actor=None))
 
 
+def call_often(times: int, wrong: int = 0) -> float:
+    """Call a module so often, of which `wrong` times with inputs that it refuses. Returns the longest, in seconds."""
+    longest = 0.0
+    for number in range(times):
+        begun = time.perf_counter()
+        try:
+            runtime.get().executor.call("test.plain.echo", {"text": 1 if number < wrong else "a"})
+        except ModuleError:
+            assert number < wrong
+        longest = max(longest, time.perf_counter() - begun)
+    return longest
+
+
+def call_until_terminated() -> None:
+    """Call a module without end, and write down how often, for who ends this process by a signal."""
+    called = 0
+    print(json.dumps({"answer": "begun"}), flush=True)
+    try:
+        while True:
+            call("test.plain.echo", text="a")
+            called += 1
+    finally:
+        print(json.dumps({"answer": called}), flush=True)
+
+
+def call_and_roll_back(times: int, for_seconds: float = 0) -> None:
+    """Calls in a transaction that holds locks, and is undone."""
+    with transaction.atomic():
+        Group.objects.create(name=f"rolled back {os.getpid()}")
+        call_often(times)
+        time.sleep(for_seconds)
+        transaction.set_rollback(True)
+
+
+def fork_and_call(children: int, times: int) -> list[int]:
+    """Call, and let children of this process call as often each and end. Returns their exit statuses."""
+    call_often(times)
+    connections.close_all()
+    pids = []
+    for _ in range(children):
+        pid = os.fork()
+        if pid == 0:
+            call_often(times)
+            sys.exit(0)
+        pids.append(pid)
+    return [os.waitpid(pid, 0)[1] for pid in pids]
+
+
+def hide_usage(hidden: bool) -> None:
+    """Take the table of usage away, or bring it back."""
+    names = ("django_apcore_usagebucket", "hidden_usage")
+    before, after = names if hidden else reversed(names)
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {before} RENAME TO {after}")
+
+
+def hold_usage(for_seconds: float) -> None:
+    """Hold a lock that whoever writes usage has to wait for."""
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("LOCK TABLE django_apcore_usagebucket")
+        else:
+            Group.objects.create(name=f"held {os.getpid()}")
+        print(json.dumps({"answer": "held"}), flush=True)
+        time.sleep(for_seconds)
+        transaction.set_rollback(True)
+
+
+def usage() -> list[int]:
+    """Calls and errors of the module that is called here, as the database has them."""
+    rows = UsageBucket.objects.filter(module_id="test.plain.echo")
+    found = rows.aggregate(calls=Sum("calls", default=0), errors=Sum("errors", default=0))
+    return [found["calls"], found["errors"]]
+
+
+def forget_usage() -> int:
+    return UsageBucket.objects.all().delete()[0]
+
+
 def look(request: str, name: str) -> dict[str, Any]:
     row = ApprovalRequest.objects.get(pk=request)
     return {
@@ -158,6 +241,14 @@ ACTIONS: dict[str, Callable[..., Any]] = {
         toggle,
         call,
         save_rule,
+        call_often,
+        call_until_terminated,
+        call_and_roll_back,
+        fork_and_call,
+        hide_usage,
+        hold_usage,
+        usage,
+        forget_usage,
         look,
     )
 }
@@ -172,14 +263,21 @@ def act(command: dict[str, Any]) -> dict[str, Any]:
         return {"error": error.details.get("reason") or error.code}
 
 
-def main() -> None:
+def install() -> None:
+    """Make the modules of the stage those of this process, whose runtime ends with it like that of any project."""
+    registry = Registry()
+    for module_id, module in {**stage.MODULES, "test.groups.slow": create_slowly}.items():
+        registry.register(module_id, module)
     acl = None if os.environ.get("RACE_ACL") == "database" else allow_all()
-    modules = {**stage.MODULES, "test.groups.slow": create_slowly}
-    with override_runtime(modules=modules, installed=False, acl=acl):
-        use_queue(os.environ.get("RACE_QUEUE"))
-        print("ready", flush=True)
-        for line in sys.stdin:
-            print(json.dumps(act(json.loads(line))), flush=True)
+    runtime.replace(runtime.build(registry=registry, acl=acl))
+    use_queue(os.environ.get("RACE_QUEUE"))
+
+
+def main() -> None:
+    install()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        print(json.dumps(act(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":
