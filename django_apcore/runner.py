@@ -11,18 +11,20 @@ from time import monotonic
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.db import InterfaceError, OperationalError, connections, transaction
+from django.db import InterfaceError, OperationalError, connections, router, transaction
 
 from apcore.approval import ApprovalResult, EffectDriftError
 from apcore.context import Context
 from apcore.effects import EffectRecord
 from apcore.errors import ApprovalPendingError, PipelineStepError, propagate_error
+from apcore.events import HeldEvents, held_events, hold_events
 from apcore.execution import AsyncRunner, Chunk, Paused, SyncRunner, drive, hand_out
 from apcore.execution.deadlines import Deadlines
 from apcore.pipeline import Body, Invocation
 from apcore.redaction import SensitiveValues
 from django_apcore.effects import governed
 from django_apcore.exceptions import ApprovalConflict
+from django_apcore.models import OutboxMessage
 from django_apcore.services import consume, fail, record_outcome, secrets_of, supersede
 
 _ATTEMPTS = 3
@@ -50,7 +52,7 @@ class DjangoSyncRunner(SyncRunner):
         if invocation.grant is not None:
             await self._execute_granted(invocation, body, invocation.grant)
         elif invocation.definition.effect == "transactional":
-            with _atomic_everywhere():
+            with _telling_after_the_commit(), _atomic_everywhere():
                 await body(self)
         else:
             await body(self)
@@ -59,7 +61,7 @@ class DjangoSyncRunner(SyncRunner):
         """Run ``body`` under capture and roll it back."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                with governed(commit=False, secrets=_secrets(invocation)) as run:
+                with _telling_nobody(), governed(commit=False, secrets=_secrets(invocation)) as run:
                     await body(self)
                 return run.record
             except OperationalError as error:
@@ -82,10 +84,11 @@ class DjangoSyncRunner(SyncRunner):
     async def _commit(self, invocation: Invocation, body: Body, grant: ApprovalResult, stored_id: str | None) -> None:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                if invocation.definition.effect == "transactional":
-                    await self._commit_measured(invocation, body, grant, stored_id)
-                else:
-                    await self._commit_unmeasured(body, stored_id)
+                with _telling_after_the_commit():
+                    if invocation.definition.effect == "transactional":
+                        await self._commit_measured(invocation, body, grant, stored_id)
+                    else:
+                        await self._commit_unmeasured(body, stored_id)
                 return
             except (OperationalError, PipelineStepError) as error:
                 original = error.original if isinstance(error, PipelineStepError) else error
@@ -206,6 +209,33 @@ def _superseding(invocation: Invocation, stored_id: str, effect: EffectRecord) -
             "expires_at": successor.expires_at.isoformat(),
         },
     )
+
+
+@contextmanager
+def _telling_after_the_commit() -> Iterator[None]:
+    """Keep the events of the block until it is committed; of one that fails, only what happened all the same is told."""
+    held = HeldEvents()
+    try:
+        with hold_events(held):
+            yield
+    except BaseException:
+        held.drop()
+        raise
+    if held_events() is None:
+        transaction.on_commit(held.release, using=router.db_for_write(OutboxMessage), robust=True)
+    else:
+        held.release()
+
+
+@contextmanager
+def _telling_nobody() -> Iterator[None]:
+    """A rehearsal changes nothing, so there is nothing to tell of."""
+    held = HeldEvents()
+    try:
+        with hold_events(held):
+            yield
+    finally:
+        held.drop()
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from apcore.app import App, build_app
 from apcore.approval import ApprovalHandler
 from apcore.config import Config
 from apcore.context import ContextFactory
+from apcore.events import EventEmitter
 from apcore.execution import Executor
 from apcore.middleware.builtin.error_history import ErrorHistoryMiddleware
 from apcore.middleware.builtin.usage import UsageMiddleware
@@ -32,6 +33,7 @@ from django_apcore.stores import (
     DatabaseFlusher,
     DatabaseToggles,
     DatabaseUsageStore,
+    WebhookOutbox,
     take_up_overrides,
 )
 
@@ -120,6 +122,7 @@ def build(
         middlewares=[imported(path)() for path in settings.middleware],
         config=settings.executor or {},
         runners=(DjangoSyncRunner, DjangoAsyncRunner),
+        events=EventEmitter(sensitive_keys=sensitive_keys()),
         usage=UsageCollector(DatabaseUsageStore(), settings=_usage_settings(settings), flusher=flusher),
         error_history=ErrorHistory(DatabaseErrorStore(), flusher=flusher),
     )
@@ -128,6 +131,7 @@ def build(
     for path in settings.rewriters:
         app.executor.add_rewriter(imported(path))
     _add_system_modules(app, settings)
+    app.events.subscribe(WebhookOutbox())  # last: how a process starts is no news
     return Runtime(app, imported(settings.context_factory)(), flusher)
 
 

@@ -3,7 +3,7 @@
 from apcore.events.core import CORE_EVENTS, RESERVED_PREFIX, CoreEvent, core_event
 from apcore.events.emitter import EventEmitter
 from apcore.events.event import SEVERITIES, Event, Severity
-from apcore.events.holding import HeldEvents, hold_events
+from apcore.events.holding import HeldEvents, held_events, hold_events
 from apcore.events.subscription import Subscription
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "Severity",
     "Subscription",
     "core_event",
+    "held_events",
     "hold_events",
 ]

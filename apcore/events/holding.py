@@ -45,15 +45,15 @@ def held_events() -> HeldEvents | None:
 
 
 @contextmanager
-def hold_events() -> Iterator[HeldEvents]:
-    """Keep what is emitted in this block; whoever opened it then calls ``release()`` or ``drop()``.
+def hold_events(held: HeldEvents | None = None) -> Iterator[HeldEvents]:
+    """Keep what is emitted in this block (in ``held``); whoever opened it then calls ``release()`` or ``drop()``.
 
     For a transaction that may be rolled back, or a rehearsal that will be: subscribers must not hear of a change that
     nobody will ever find.
     """
-    held = HeldEvents()
-    token = _current.set(held)
+    held, outer = HeldEvents() if held is None else held, _current.get()
+    _current.set(held)
     try:
         yield held
     finally:
-        _current.reset(token)
+        _current.set(outer)  # not by its token: a stream may go on in a copy of the context that it began in
