@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -19,6 +19,8 @@ from apcore.telemetry.trace import Span, Trace
 SCOPE: Final = "apcore"
 EXTERNAL: Final = "@external"
 
+_NOTHING: Final = (otel.ProxyTracerProvider, otel.NoOpTracerProvider)
+"""What the global provider is as long as nobody configured one."""
 _NO_FAILURE: Final = frozenset({ErrorCodes.APPROVAL_PENDING})
 """Codes of calls that go on later: a person has been asked."""
 
@@ -26,14 +28,28 @@ _NO_FAILURE: Final = frozenset({ErrorCodes.APPROVAL_PENDING})
 class TracingProvider:
     """Starts and ends spans (§12.2). ``provider`` is OpenTelemetry's; without one it is the global one of the process.
 
-    Where no SDK is configured there is nothing to record, and contexts stay as they are.
+    Where there is none of these either, ``fallback(settings)`` makes one, once; without it there is nothing to record,
+    and contexts stay as they are.
     """
 
-    def __init__(self, settings: TracingSettings | None = None, provider: otel.TracerProvider | None = None) -> None:
+    def __init__(
+        self,
+        settings: TracingSettings | None = None,
+        provider: otel.TracerProvider | None = None,
+        *,
+        fallback: Callable[[TracingSettings], otel.TracerProvider] | None = None,
+    ) -> None:
         self.settings = settings or TracingSettings(enabled=True)
+        self._fallback = fallback
+        self._own: otel.TracerProvider | None = None
         self._sampler = Sampler(self.settings.strategy, self.settings.sampling_rate)
         self._given = provider
         self._known: tuple[otel.TracerProvider, Spans] | None = None
+
+    @property
+    def exporting(self) -> otel.TracerProvider | None:
+        """The provider that ``fallback`` made, if it had to."""
+        return self._own
 
     @property
     def is_on(self) -> bool:
@@ -117,9 +133,13 @@ class TracingProvider:
 
     def _spans(self) -> Spans | None:
         provider = self._given or otel.get_tracer_provider()
-        if self._known is None or self._known[0] is not provider:
-            if isinstance(provider, (otel.ProxyTracerProvider, otel.NoOpTracerProvider)):
+        if isinstance(provider, _NOTHING):
+            if self._fallback is None:
                 return None
+            if self._own is None:
+                self._own = self._fallback(self.settings)
+            provider = self._own
+        if self._known is None or self._known[0] is not provider:
             self._known = (provider, Spans(provider.get_tracer(SCOPE)))
         return self._known[1]
 

@@ -95,7 +95,7 @@ def test_what_is_written_is_one_line_of_json_whatever_it_is(logger, written):
     logger.info("two\nlines %r", "\u2028", extra={"odd": object(), "more": {1, 2}})
     [line] = written()
     assert line["extra"]["odd"] == "<object>"
-    wrong = logging.makeLogRecord({"msg": "%d", "args": ("no number",)})
+    wrong = logging.makeLogRecord({"msg": "%d", "args": ("no number",), "levelno": 20})
     assert "TypeError" in json.loads(JsonFormatter().format(wrong))["message"]
 
 

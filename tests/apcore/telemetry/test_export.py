@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from apcore.context import Context
+from apcore.errors import ConfigError
+from apcore.telemetry import export
+from apcore.telemetry.export import exporting_provider, provider_from
+from apcore.telemetry.settings import TracingSettings
+from apcore.telemetry.tracing import TracingProvider
+
+
+class Shelf(SpanExporter):
+    def __init__(self) -> None:
+        self.spans: list[object] = []
+
+    def export(self, spans):
+        self.spans += spans
+        return SpanExportResult.SUCCESS
+
+
+@pytest.mark.req("R-12.3-02")
+@pytest.mark.parametrize("batch", [True, False])
+def test_any_exporter_of_opentelemetry_gets_the_spans(batch):
+    first, second = Shelf(), Shelf()
+    provider = exporting_provider(first, second, batch=batch)
+    tracing = TracingProvider(provider=provider)
+    tracing.end_span(tracing.start_span("apcore.module.execute", Context.create()))
+    provider.shutdown()
+    assert [span.name for span in first.spans] == [span.name for span in second.spans] == ["apcore.module.execute"]
+
+
+def test_stdout_is_the_default(capsys):
+    tracing = TracingProvider(TracingSettings(enabled=True), fallback=provider_from)
+    tracing.end_span(tracing.start_span("apcore.module.execute", Context.create()))
+    assert json.loads(capsys.readouterr().out)["name"] == "apcore.module.execute"
+    assert tracing.exporting is not None
+
+
+def test_in_memory():
+    provider = provider_from(TracingSettings(enabled=True, exporter="in_memory"))
+    assert provider is not None
+
+
+def test_who_has_a_provider_gets_no_other(sdk, spans):
+    tracing = TracingProvider(TracingSettings(enabled=True), sdk, fallback=provider_from)
+    tracing.end_span(tracing.start_span("a", Context.create()))
+    assert tracing.exporting is None
+    assert len(spans("a")) == 1
+
+
+def test_without_the_sdk_it_is_said_what_to_install(monkeypatch):
+    def missing(name: str):
+        raise ImportError(name)
+
+    monkeypatch.setattr(export, "import_module", missing)
+    with pytest.raises(ConfigError, match=r"\[opentelemetry\]"):
+        provider_from(TracingSettings(enabled=True))
