@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final
 
-from apcore.acl import ACL
+from apcore.acl import ACL, AuditSettings
 from apcore.approval import ApprovalHandler
+from apcore.config import Config, core_schema
+from apcore.errors import ConfigError
 from apcore.events import EventEmitter
 from apcore.execution import AsyncRunner, Executor, ExecutorSettings, SyncRunner
 from apcore.execution.executor import RunnerFactory
+from apcore.ids import IdMap
 from apcore.registry import Registry, bridge_events
-from apcore.telemetry.error_history import ErrorHistory
-from apcore.telemetry.usage import UsageCollector
+from apcore.telemetry.error_history import ErrorHistory, limits_from
+from apcore.telemetry.usage import UsageCollector, UsageSettings
 from apcore.toggles import Toggles
+
+logger = logging.getLogger("apcore")
+
+_LIMITS: Final = frozenset(field.name for field in fields(ExecutorSettings))
+_SECTIONS: Final = frozenset({"apcore", "_config", *core_schema()["properties"]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +39,8 @@ class App:
     events: EventEmitter
     usage: UsageCollector
     error_history: ErrorHistory
+    config: Config
+    id_map: IdMap
 
 
 def build_app(
@@ -38,27 +50,94 @@ def build_app(
     toggles: Toggles | None = None,
     approval_handler: ApprovalHandler | None = None,
     middlewares: Iterable[Any] = (),
-    config: ExecutorSettings | Mapping[str, Any] | None = None,
+    config: Config | ExecutorSettings | Mapping[str, Any] | None = None,
     runners: tuple[RunnerFactory, RunnerFactory] = (SyncRunner, AsyncRunner),
     events: EventEmitter | None = None,
     usage: UsageCollector | None = None,
     error_history: ErrorHistory | None = None,
 ) -> App:
-    """An app from its parts; what is not given is new and empty. Without ``acl`` every call is allowed (C-64)."""
-    registry = Registry() if registry is None else registry
+    """An app from its parts; what is not given is new and empty, or as the configuration says (§9.1).
+
+    ``config`` is a ``Config``, data as in a configuration file, or the limits of the executor alone. From a whole
+    configuration come, where they are not given: the access list, which denies by default (C-64); the registry, with
+    what ``extensions``, ``schema`` and ``bindings`` name, unless ``extensions.auto_discover`` is off; and the sizes of
+    usage and error history. Without one, and without ``acl``, every call is allowed.
+
+    Raises ConfigError, ACLRuleError for an access list that cannot be read, and what ``Registry.discover`` raises.
+    """
+    configured, is_whole = _configuration(config)
+    core = configured.namespace("apcore")
+    is_discovering = registry is None and is_whole
+    if registry is None:
+        registry = Registry(strict_inputs=core["schema"]["validation"]["strict"])
     toggles = Toggles() if toggles is None else toggles
     events = EventEmitter() if events is None else events
-    usage = UsageCollector() if usage is None else usage
-    error_history = ErrorHistory() if error_history is None else error_history
+    acl = _acl(configured, core["acl"]) if acl is None and is_whole else acl
     executor = Executor(
         registry,
         acl=acl,
         approval_handler=approval_handler,
         middlewares=middlewares,
-        config=config,
+        config={name: value for name, value in core["executor"].items() if name in _LIMITS},
         toggles=toggles,
         runners=runners,
         events=events,
     )
     bridge_events(registry, events)
-    return App(registry, acl, toggles, approval_handler, executor, events, usage, error_history)
+    if is_discovering:
+        _discover(registry, configured, core["extensions"])
+    return App(
+        registry,
+        acl,
+        toggles,
+        approval_handler,
+        executor,
+        events,
+        _usage(configured) if usage is None else usage,
+        _error_history(configured) if error_history is None else error_history,
+        configured,
+        IdMap.from_dict(core["id_map"]),
+    )
+
+
+def _configuration(given: Config | ExecutorSettings | Mapping[str, Any] | None) -> tuple[Config, bool]:
+    """The configuration, and whether it is a whole one rather than limits of the executor."""
+    if isinstance(given, Config):
+        return given, True
+    if isinstance(given, Mapping) and not _SECTIONS.isdisjoint(given):
+        return Config.from_dict(given), True
+    config = Config.from_defaults()
+    if given is not None:
+        limits = given if isinstance(given, ExecutorSettings) else ExecutorSettings.from_mapping(given)
+        for name, value in asdict(limits).items():
+            config.set(f"executor.{name}", value)
+    return config, False
+
+
+def _acl(config: Config, section: Mapping[str, Any]) -> ACL:
+    """The access list below ``acl.root``. Without one the default effect counts, which is to deny."""
+    root, audit = Path(section["root"]), AuditSettings.from_dict(section["audit"])
+    if root.exists():
+        return ACL.load(root, default_effect=section["default_effect"], audit=audit)
+    if config.is_set("apcore.acl.root" if config.mode == "namespace" else "acl.root"):
+        raise ConfigError(
+            f"acl.root is '{root}', which does not exist: without its rules nobody can say who may call what. "
+            "Create it, or leave acl.root out to go by acl.default_effect alone",
+            details={"path": "acl.root"},
+        )
+    logger.warning("There is no access list at '%s': acl.default_effect (%s) counts", root, section["default_effect"])
+    return ACL((), section["default_effect"], audit=audit)
+
+
+def _discover(registry: Registry, config: Config, section: Mapping[str, Any]) -> None:
+    """A root that does not exist was warned about when the configuration was read (§9.3)."""
+    if section["auto_discover"] and Path(section["root"]).exists():
+        registry.discover(config)
+
+
+def _usage(config: Config) -> UsageCollector:
+    return UsageCollector(settings=UsageSettings.from_mapping(config.namespace("sys_modules")["usage"]))
+
+
+def _error_history(config: Config) -> ErrorHistory:
+    return ErrorHistory(limits=limits_from(config.namespace("observability")["error_history"]))

@@ -46,13 +46,14 @@ class ACL:
         *,
         default_effect: Effect = "deny",
         conditions: Mapping[str, ConditionHandler] | None = None,
+        audit: AuditSettings | None = None,
     ) -> Self:
-        """Read an ACL file, or a directory of them; `default_effect` counts if they give none (§6.1).
+        """Read an ACL file, or a directory of them; `default_effect` and `audit` count if they give none (§6.1).
 
         Raises ACLRuleError naming file, rule and field.
         """
         file = read_acl(path)
-        return cls(file.rules, file.default_effect or default_effect, conditions=conditions, audit=file.audit)
+        return cls(file.rules, file.default_effect or default_effect, conditions=conditions, audit=file.audit or audit)
 
     @property
     def policy(self) -> Policy:

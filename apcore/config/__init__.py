@@ -1,6 +1,7 @@
 """The Config Bus: namespaces, environment, defaults (§9)."""
 
 from apcore.config.bus import Config
+from apcore.config.documents import core_schema
 from apcore.config.environment import (
     apply_namespace_env_overrides,
     auto_resolve,
@@ -21,6 +22,7 @@ __all__ = [
     "apply_namespace_env_overrides",
     "auto_resolve",
     "coerce_env_value",
+    "core_schema",
     "detect_config_mode",
     "discover_config_file",
     "dispatch_env_var",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
+from apcore.config import Config
 from apcore.errors import ConfigError
 from apcore.schema import MAX_REF_DEPTH, SchemaLoader
 
@@ -89,9 +90,15 @@ class DiscoverySettings:
 
 
 def configured(config: Any, key: str, default: Any) -> Any:
-    """The value of a dotted key; `config` is a mapping of sections, an object with `get(key, default)`, or None."""
+    """The value of a dotted key; `config` is a mapping of sections, an object with `get(key, default)`, or None.
+
+    Of a `Config` only what somebody gave counts: a directory that was named should exist, a default one need not.
+    """
     if config is None:
         return default
+    if isinstance(config, Config):
+        path = f"apcore.{key}" if config.mode == "namespace" else key
+        return config.get(path) if config.is_set(path) else default
     if not isinstance(config, Mapping):
         if not callable(getattr(config, "get", None)):
             raise ConfigError(f"{config!r} is no configuration: it has no get(key, default)")

@@ -59,11 +59,13 @@ class ModuleDefinition:
     apply: Function | None
     activity: Activity = field(default_factory=Activity)
     """The calls inside of the module now (§12.7.4); definitions of one instance share it."""
+    strict_inputs: bool = True
+    """Whether inputs that the schema does not declare are refused (`schema.validation.strict`, C-23)."""
 
     @cached_property
     def input_validator(self) -> CompiledSchema:
-        """Compiled on first use. Inputs that the schema does not declare are refused (C-23)."""
-        return compile_schema(self.input_schema, strict_inputs=True)
+        """Compiled on first use."""
+        return compile_schema(self.input_schema, strict_inputs=self.strict_inputs)
 
     @cached_property
     def output_validator(self) -> CompiledSchema:

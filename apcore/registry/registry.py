@@ -30,10 +30,12 @@ class Registry:
     """The modules of one application, each under its canonical ID (§12.2).
 
     Reading takes no lock: a module is published by one assignment, after it was admitted completely. Changing takes
-    one, so the second of two registrations of an ID fails.
+    one, so the second of two registrations of an ID fails. Without `strict_inputs` modules take inputs that their
+    schemas do not declare (`schema.validation.strict`, §9.1).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, strict_inputs: bool = True) -> None:
+        self._strict_inputs = strict_inputs
         self._definitions: dict[str, ModuleDefinition] = {}
         self._origins: dict[str, Origin] = {}
         self._tool_names = ToolNames()
@@ -322,6 +324,8 @@ class Registry:
     def _publish(self, definition: ModuleDefinition) -> None:
         if definition.module_id not in self._definitions:
             self._tool_names.add(definition.module_id)
+        if not self._strict_inputs:
+            definition = replace(definition, strict_inputs=False)
         self._definitions[definition.module_id] = definition
 
     def _withdraw(self, module_id: str) -> None:
