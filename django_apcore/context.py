@@ -6,6 +6,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest
 
 from apcore.context import Context, Identity, parse_traceparent
+from apcore.telemetry.propagation import active_span
 
 CORRELATION_HEADERS = ("X-Correlation-ID", "X-Request-ID")
 SUPERUSER = "superuser"
@@ -20,16 +21,18 @@ class DjangoContextFactory:
     def create_context(self, request: HttpRequest) -> Context:
         """The context of a top-level call: who asks, under which trace. `caller_id` stays None (§5.7).
 
-        An inbound `traceparent` is continued; a malformed one is replaced, never refused (§10.5). A foreign request ID
-        is kept in `data["x-correlation-id"]`.
+        Where OpenTelemetry traces the request, its span is continued, else an inbound `traceparent`; a malformed one is
+        replaced, never refused (§10.5). A foreign request ID is kept in `data["x-correlation-id"]`.
         """
-        parent = parse_traceparent(request.headers.get("traceparent"))
+        parent = active_span() or parse_traceparent(request.headers.get("traceparent"))
         correlation = next(filter(None, map(request.headers.get, CORRELATION_HEADERS)), None)
-        return Context.create(
+        context = Context.create(
             identity=self.create_identity(request),
             trace_parent=parent.trace_id if parent else None,
             data={"x-correlation-id": correlation} if correlation else {},
         )
+        context.span = parent
+        return context
 
     def create_identity(self, request: HttpRequest) -> Identity | None:
         """Who asks, or None for an anonymous request."""

@@ -12,6 +12,7 @@ from opentelemetry import trace as otel
 from apcore.context import Context, TraceLink, TraceParent, is_trace_id
 from apcore.errors import ErrorCodes, ModuleError
 from apcore.telemetry.ids import Spans, remote
+from apcore.telemetry.propagation import active_span
 from apcore.telemetry.sampling import Decision, Sampler
 from apcore.telemetry.settings import TracingSettings
 from apcore.telemetry.trace import Span, Trace
@@ -114,7 +115,7 @@ class TracingProvider:
         active = otel.get_current_span().get_span_context()
         if known is None and active.is_valid:  # a context that was made here continues what is going on here
             context.trace_id = otel.format_trace_id(active.trace_id)
-            context.span = known = _parent_of(active)
+            context.span = known = active_span()
         if not is_trace_id(context.trace_id):
             return None, None, ()
         trace_id = int(context.trace_id, 16)
@@ -160,19 +161,6 @@ def error_code_of(error: BaseException | None) -> str | None:
     if error is None:
         return None
     return error.code if isinstance(error, ModuleError) else ErrorCodes.GENERAL_INTERNAL_ERROR
-
-
-def traceparent_of(context: Context) -> TraceParent | None:
-    """What goes into an outgoing ``traceparent`` header, None where the call is not traced (§10.1)."""
-    span = context.span
-    if isinstance(span, Span):
-        return _parent_of(span.context)
-    return span if isinstance(span, TraceParent) and span.span_id else None
-
-
-def _parent_of(context: otel.SpanContext) -> TraceParent:
-    flags = f"{int(context.trace_flags) & 0xFF:02x}"
-    return TraceParent(otel.format_trace_id(context.trace_id), otel.format_span_id(context.span_id), flags)
 
 
 def _closer(known: Span) -> otel.SpanContext | None:

@@ -19,6 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apcore.context import Context, TraceParent, new_trace_id, parse_traceparent
+from apcore.telemetry.propagation import active_span
 from django_apcore import runtime
 from django_apcore.api.errors import error_response
 from django_apcore.api.parsers import StrictJSONParser
@@ -71,6 +72,9 @@ class ApiView(APIView):
 
     @cached_property
     def _trace_of_request(self) -> TraceParent:
+        active = active_span()
+        if active is not None:
+            return active
         given = parse_traceparent(self.request.headers.get("traceparent"))
         if given is None:
             return TraceParent(new_trace_id(), secrets.token_hex(8))
@@ -79,6 +83,8 @@ class ApiView(APIView):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
         """Answer, and write the answer down here, where a value that JSON cannot hold still becomes an error object."""
         response: Any = super().dispatch(request, *args, **kwargs)
+        if response.streaming:
+            return cast(Response, response)
         try:
             response.render()
         except Exception as error:  # noqa: BLE001 - every error has an answer

@@ -2,21 +2,25 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 
-from apcore.context import Context, Identity
+from apcore.context import Context, Identity, TraceLink, parse_traceparent
 from apcore.errors import ACLDeniedError
 from apcore.execution import Executor
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS, NO_SECRETS, SensitiveValues, redact
+from apcore.telemetry.propagation import traceparent_of
 from django_apcore.conf import get_settings
 from django_apcore.context import user_pk_of
 from django_apcore.exceptions import UndecryptableError
 from django_apcore.models import ApprovalRequest, AsyncTask
 from django_apcore.secrets import decrypt, encrypt
+
+TRACEPARENT: Final = "traceparent"
+"""The key under which the span that asked is kept beside a stored context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +77,19 @@ def caller_context(context: Context) -> dict[str, Any]:
 
 
 def stored_context(context: Context) -> dict[str, Any]:
-    """A context as JSON without secrets, from which `Context.deserialize` makes it again in another process."""
-    data: dict[str, Any] = redacted(context.serialize())
-    return dict(data)
+    """A context as JSON without secrets, from which `restored_context` makes it again in another process."""
+    data: dict[str, Any] = dict(redacted(context.serialize()))
+    parent = traceparent_of(context)
+    return data if parent is None else {**data, TRACEPARENT: parent.to_header()}
+
+
+def restored_context(data: Mapping[str, Any]) -> Context:
+    """The context of a stored call, in the trace of whoever asked for it and linked to the span that did (§10.1)."""
+    context = Context.deserialize(data)
+    parent = parse_traceparent(data.get(TRACEPARENT))
+    if parent is not None and parent.trace_id == context.trace_id:
+        context.span = TraceLink(parent)
+    return context
 
 
 def redacted(value: Any, schema: Mapping[str, Any] | None = None) -> Any:

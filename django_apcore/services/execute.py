@@ -18,7 +18,7 @@ from apcore.pipeline import PipelineState
 from django_apcore.exceptions import ApprovalConflict
 from django_apcore.models import ApprovalRequest
 from django_apcore.services._broker import send
-from django_apcore.services._calls import StoredInputs, executor, require_open_account
+from django_apcore.services._calls import StoredInputs, executor, require_open_account, restored_context
 from django_apcore.services._database import alias, atomic
 from django_apcore.services._requests import conflict, find
 from django_apcore.services.expire import expire
@@ -47,7 +47,7 @@ def execute_approved(request_id: UUID | str) -> ApprovalRequest:
     try:
         require_open_account(request)
         inputs = StoredInputs.from_encrypted(request.inputs_encrypted)
-        call_governed(request, inputs.sent, Context.deserialize(request.context_json))
+        call_governed(request, inputs.sent, restored_context(request.context_json))
     except ApprovalPendingError:
         logger.info("Approval %s: superseded, nothing was committed", request.pk)
     except ApprovalConflict as refused:
@@ -130,7 +130,7 @@ def _ask_again(request: ApprovalRequest, reason: str) -> ApprovalRequest:
     question = approval.ApprovalRequest(
         module_id=request.module_id,
         arguments=inputs.effective,
-        context=Context.deserialize(request.context_json).child(request.module_id),
+        context=restored_context(request.context_json).child(request.module_id),
         annotations=definition.annotations,
         description=definition.description,
         tags=definition.tags,

@@ -1,10 +1,9 @@
 """Measure: what a stored call would change now."""
 
-from apcore.context import Context
 from apcore.effects import EffectRecord
 from apcore.errors import ModuleError, ModuleExecuteError
 from django_apcore.models import ApprovalRequest
-from django_apcore.services._calls import StoredInputs, executor
+from django_apcore.services._calls import StoredInputs, executor, restored_context
 
 
 def measure(request: ApprovalRequest) -> EffectRecord:
@@ -13,7 +12,7 @@ def measure(request: ApprovalRequest) -> EffectRecord:
     Raises what the access list, the schema or the module say about this call today.
     """
     inputs = StoredInputs.from_encrypted(request.inputs_encrypted)
-    found = executor().validate(request.module_id, inputs.sent, Context.deserialize(request.context_json))
+    found = executor().validate(request.module_id, inputs.sent, restored_context(request.context_json))
     if not found.valid:
         raise ModuleError.from_dict(found.errors[0])
     if found.effect is None:

@@ -5,12 +5,18 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from apcore.context import Context
 from apcore.errors import ErrorCodes, ExecutionCancelledError, InternalError, ModuleError
 from django_apcore.models import AsyncTask
 from django_apcore.secrets import encrypt
 from django_apcore.services._announce import announce
-from django_apcore.services._calls import StoredInputs, executor, redacted, require_open_account, secrets_of_stored
+from django_apcore.services._calls import (
+    StoredInputs,
+    executor,
+    redacted,
+    require_open_account,
+    restored_context,
+    secrets_of_stored,
+)
 from django_apcore.services._database import alias, atomic
 from django_apcore.services._tasks import find_task, finish, lock_task
 from django_apcore.services._watch import ProgressWriter, TaskCancelToken
@@ -79,7 +85,7 @@ def _take_over(task: AsyncTask) -> bool:
 
 
 def _call(task: AsyncTask) -> dict[str, object]:
-    context = Context.deserialize(task.context_json)
+    context = restored_context(task.context_json)
     context.cancel_token = token = TaskCancelToken(task.pk)
     context.services = {"progress": ProgressWriter(task.pk)}
     token.check()

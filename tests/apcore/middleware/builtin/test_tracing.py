@@ -16,8 +16,9 @@ from apcore.context import TraceLink, TraceParent
 from apcore.errors import ACLDeniedError, ApprovalPendingError, ModuleError
 from apcore.middleware.builtin.tracing import TracingMiddleware
 from apcore.modules import ModuleAnnotations
+from apcore.telemetry.propagation import active_span, traceparent_of
 from apcore.telemetry.settings import TracingSettings
-from apcore.telemetry.tracing import TracingProvider, traceparent_of
+from apcore.telemetry.tracing import TracingProvider
 
 HEX_16 = re.compile(r"[0-9a-f]{16}")
 EXECUTE = "apcore.module.execute"
@@ -264,6 +265,9 @@ def test_what_goes_out_is_the_span_of_the_call(sdk, spans):
     [call] = spans(EXECUTE)
     assert sent[0].to_header() == f"00-{hexed(call)[0]}-{hexed(call)[1]}-{int(call.context.trace_flags):02x}"
     assert traceparent_of(Context.create()) is None
+    assert active_span() is None
+    with sdk.get_tracer("web").start_as_current_span("request"):
+        assert traceparent_of(Context.create(trace_parent=active_span().trace_id)) == active_span()
 
 
 # Sampling
