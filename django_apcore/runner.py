@@ -213,7 +213,7 @@ def _superseding(invocation: Invocation, stored_id: str, effect: EffectRecord) -
 
 @contextmanager
 def _telling_after_the_commit() -> Iterator[None]:
-    """Keep the events of the block until it is committed; of one that fails, only what happened all the same is told."""
+    """Keep the events of the block until it is committed; of one that fails, what happened all the same is told."""
     held = HeldEvents()
     try:
         with hold_events(held):
@@ -221,8 +221,9 @@ def _telling_after_the_commit() -> Iterator[None]:
     except BaseException:
         held.drop()
         raise
-    if held_events() is None:
-        transaction.on_commit(held.release, using=router.db_for_write(OutboxMessage), robust=True)
+    connection = connections[router.db_for_write(OutboxMessage)]
+    if connection.in_atomic_block and held_events() is None:
+        connection.on_commit(held.release, robust=True)
     else:
         held.release()
 
