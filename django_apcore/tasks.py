@@ -95,6 +95,13 @@ def deliver_webhooks() -> Outcome:
     return {"delivered": services.deliver_webhooks()}
 
 
+@shared_task(name="apcore.prune_usage")
+@_without_secrets
+def prune_usage() -> Outcome:
+    """Merge usage by the hour into days, and drop what is too old. Long-lived processes do it by themselves."""
+    return {"pruned": runtime.get().app.usage.prune()}
+
+
 @worker_ready.connect(dispatch_uid="django_apcore.recover")
 def recover(**kwargs: Any) -> None:
     """When a worker starts, send everything that waits: the database knows it, whatever became of the messages."""

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from celery.signals import worker_process_shutdown
 from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.utils import timezone
@@ -99,3 +100,18 @@ def test_every_task_of_the_schedule_exists() -> None:
     scheduled = {entry["task"] for entry in app.conf.beat_schedule.values()}
     assert scheduled <= set(app.tasks)
     assert scheduled == {"apcore.expire_approvals", "apcore.dispatch_approved", "apcore.deliver_outbox"}
+
+
+def test_old_usage_is_merged(runtime: Runtime) -> None:
+    runtime.app.usage.record("test.plain.echo", caller_type="user", duration_ms=1)
+    runtime.app.usage.flush()
+    assert tasks.prune_usage() == {"pruned": 0}
+
+
+def test_the_end_of_a_pools_process_writes_what_it_has_counted(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped: list[bool] = []
+    monkeypatch.setattr(type(runtime.flusher), "stop", lambda self: stopped.append(True))
+    worker_process_shutdown.send(sender=None)
+    assert stopped == [True]
