@@ -1,0 +1,66 @@
+import pytest
+from django.contrib.auth.models import User
+
+from apcore.errors import InvalidInputError
+from django_apcore.models import AuditEntry, WebhookSubscriber
+from django_apcore.secrets import decrypt
+from django_apcore.services import delete_webhook, save_webhook
+
+SECRET = "a secret for signatures"
+
+pytestmark = pytest.mark.django_db(databases="__all__")
+
+
+def row(**columns: object) -> WebhookSubscriber:
+    return WebhookSubscriber(**{"name": "orders", "url": "https://93.184.216.34/hook", **columns})
+
+
+def test_a_webhook_is_saved_with_its_secret_encrypted_and_an_audit_entry(approver: User) -> None:
+    saved = save_webhook(row(), secret=SECRET, actor=approver)
+    assert decrypt(WebhookSubscriber.objects.get(pk=saved.pk).secret_encrypted) == SECRET
+    entry = AuditEntry.objects.get(kind="webhook.saved")
+    assert entry.data["secret_changed"] is True
+    assert SECRET not in str(entry.data)
+    assert "93.184" not in str(entry.data)
+
+
+def test_without_a_new_secret_the_old_one_stays(approver: User) -> None:
+    saved = save_webhook(row(), secret=SECRET, actor=approver)
+    before = saved.secret_encrypted
+    saved.enabled = False
+    save_webhook(saved, actor=approver)
+    assert WebhookSubscriber.objects.get().secret_encrypted == before
+
+
+@pytest.mark.parametrize("secret", [None, "", "short"])
+def test_a_webhook_needs_a_good_secret(secret: str | None) -> None:
+    with pytest.raises(InvalidInputError, match="secret"):
+        save_webhook(row(), secret=secret, actor=None)
+    assert not WebhookSubscriber.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest", "ftp://93.184.216.34/", "no"]
+)
+def test_an_address_that_must_not_be_reached_is_refused_at_once(url: str) -> None:
+    with pytest.raises(InvalidInputError):
+        save_webhook(row(url=url), secret=SECRET, actor=None)
+
+
+def test_a_name_that_nobody_knows_yet_is_fine() -> None:
+    save_webhook(row(url="https://soon.invalid/"), secret=SECRET, actor=None)
+    assert WebhookSubscriber.objects.exists()
+
+
+@pytest.mark.parametrize("columns", [{"types": "apcore.*"}, {"types": [1]}, {"modules": [""]}, {"modules": {"a": 1}}])
+def test_patterns_are_lists_of_texts(columns: dict[str, object]) -> None:
+    with pytest.raises(InvalidInputError, match="list of patterns"):
+        save_webhook(row(**columns), secret=SECRET, actor=None)
+
+
+def test_a_webhook_that_is_deleted_leaves_an_audit_entry(approver: User) -> None:
+    saved = save_webhook(row(), secret=SECRET, actor=approver)
+    subject = f"webhook:{saved.pk}"
+    delete_webhook(saved, actor=approver)
+    assert not WebhookSubscriber.objects.exists()
+    assert AuditEntry.objects.filter(kind="webhook.deleted", subject=subject).exists()
