@@ -16,8 +16,10 @@ from apcore.events import EventEmitter
 from apcore.execution import AsyncRunner, Executor, ExecutorSettings, SyncRunner
 from apcore.execution.executor import RunnerFactory
 from apcore.ids import IdMap
+from apcore.middleware.builtin.observing import make_metrics, make_tracing, observing
 from apcore.registry import Registry, bridge_events
 from apcore.telemetry.error_history import ErrorHistory, limits_from
+from apcore.telemetry.settings import ObservabilitySettings
 from apcore.telemetry.usage import UsageCollector, UsageSettings
 from apcore.toggles import Toggles
 
@@ -41,6 +43,10 @@ class App:
     error_history: ErrorHistory
     config: Config
     id_map: IdMap
+    tracing: Any = None
+    """The `TracingProvider`, None where tracing is off."""
+    metrics: Any = None
+    """The `MetricsCollector`, None where metrics are off."""
 
 
 def build_app(
@@ -55,13 +61,17 @@ def build_app(
     events: EventEmitter | None = None,
     usage: UsageCollector | None = None,
     error_history: ErrorHistory | None = None,
+    observability: ObservabilitySettings | None = None,
+    tracer_provider: Any = None,
 ) -> App:
     """An app from its parts; what is not given is new and empty, or as the configuration says (§9.1).
 
     ``config`` is a ``Config``, data as in a configuration file, or the limits of the executor alone. From a whole
     configuration come, where they are not given: the access list, which denies by default (C-64); the registry, with
-    what ``extensions``, ``schema`` and ``bindings`` name, unless ``extensions.auto_discover`` is off; and the sizes of
-    usage and error history. Without one, and without ``acl``, every call is allowed.
+    what ``extensions``, ``schema`` and ``bindings`` name, unless ``extensions.auto_discover`` is off; the sizes of
+    usage and error history; and what is traced, counted and logged. Without one, and without ``acl``, every call is
+    allowed, and neither traced nor counted. ``tracer_provider`` is OpenTelemetry's, if spans shall go to another than
+    the global one.
 
     Raises ConfigError, ACLRuleError for an access list that cannot be read, and what ``Registry.discover`` raises.
     """
@@ -73,17 +83,22 @@ def build_app(
     toggles = Toggles() if toggles is None else toggles
     events = EventEmitter() if events is None else events
     acl = _acl(configured, core["acl"]) if acl is None and is_whole else acl
+    observability = _observability(configured, is_whole) if observability is None else observability
+    tracing = make_tracing(observability, tracer_provider, exports=_chooses_exporter(configured))
+    metrics = make_metrics(observability)
     executor = Executor(
         registry,
         acl=acl,
         approval_handler=approval_handler,
-        middlewares=middlewares,
+        middlewares=(*observing(observability, tracing=tracing, metrics=metrics), *middlewares),
         config={name: value for name, value in core["executor"].items() if name in _LIMITS},
         toggles=toggles,
         runners=runners,
         events=events,
     )
     bridge_events(registry, events)
+    if tracing is not None:
+        registry.observe(tracing.discovering)
     if is_discovering:
         _discover(registry, configured, core["extensions"])
     return App(
@@ -97,6 +112,8 @@ def build_app(
         _error_history(configured) if error_history is None else error_history,
         configured,
         IdMap.from_dict(core["id_map"]),
+        tracing,
+        metrics,
     )
 
 
@@ -133,6 +150,19 @@ def _discover(registry: Registry, config: Config, section: Mapping[str, Any]) ->
     """A root that does not exist was warned about when the configuration was read (§9.3)."""
     if section["auto_discover"] and Path(section["root"]).exists():
         registry.discover(config)
+
+
+def _observability(config: Config, is_whole: bool) -> ObservabilitySettings:
+    return (
+        ObservabilitySettings.from_mapping(config.namespace("observability")) if is_whole else ObservabilitySettings()
+    )
+
+
+def _chooses_exporter(config: Config) -> bool:
+    """Whether somebody asked for spans; that they are on by default in old files must not fill standard output."""
+    root = "apcore.observability" if config.mode == "legacy" else "observability"
+    names = ("tracing.enabled", "tracing.exporter", "tracing.otlp_endpoint")
+    return any(config.is_set(f"{prefix}.{name}") for prefix in {root, "observability"} for name in names)
 
 
 def _usage(config: Config) -> UsageCollector:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 import logging
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +44,7 @@ class Registry:
         self._renewing = threading.RLock()
         self._away: set[str] = set()
         self._events = RegistryEvents()
+        self._observing: Callable[[], AbstractContextManager[Any]] = nullcontext
 
     def register(self, module_id: str, module: Any) -> ModuleDefinition:
         """Admit a class, an instance or a function module under this ID.
@@ -93,7 +95,8 @@ class Registry:
         kin for a file that is no module, the errors of `register()`, `resolve_dependencies()` and of binding files. Of
         a module that others only depend on optionally, a failure is logged as a warning (§5.15.2).
         """
-        return self._register_all(find_modules(DiscoverySettings.read(config)), is_rediscovery=True)
+        with self._observing():
+            return self._register_all(find_modules(DiscoverySettings.read(config)), is_rediscovery=True)
 
     def register_found(
         self, found: Iterable[FoundModule], displays: Mapping[str, Mapping[str, Any]] | None = None
@@ -246,6 +249,10 @@ class Registry:
                 f"Module '{module_id}' was unregistered while it was reloaded", module_id=module_id
             )
         self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, definition.module)
+
+    def observe(self, observing: Callable[[], AbstractContextManager[Any]]) -> None:
+        """Run each discovery inside of `observing()`, which may time or trace it (§10.8)."""
+        self._observing = observing
 
     def _admit(self, module_id: str, module: Any, *, internal: bool) -> ModuleDefinition:
         with self._changing:

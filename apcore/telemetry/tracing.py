@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
@@ -10,12 +11,14 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace as otel
 
 from apcore.context import Context, TraceLink, TraceParent, is_trace_id
-from apcore.errors import ErrorCodes, ModuleError
+from apcore.errors import ConfigError, ErrorCodes, ModuleError
 from apcore.telemetry.ids import Spans, remote
 from apcore.telemetry.propagation import active_span
 from apcore.telemetry.sampling import Decision, Sampler
 from apcore.telemetry.settings import TracingSettings
 from apcore.telemetry.trace import Span, Trace
+
+logger = logging.getLogger("apcore.telemetry")
 
 SCOPE: Final = "apcore"
 EXTERNAL: Final = "@external"
@@ -134,15 +137,26 @@ class TracingProvider:
 
     def _spans(self) -> Spans | None:
         provider = self._given or otel.get_tracer_provider()
-        if isinstance(provider, _NOTHING):
-            if self._fallback is None:
-                return None
-            if self._own is None:
-                self._own = self._fallback(self.settings)
-            provider = self._own
-        if self._known is None or self._known[0] is not provider:
-            self._known = (provider, Spans(provider.get_tracer(SCOPE)))
+        found = self._fallback_provider() if isinstance(provider, _NOTHING) else provider
+        if found is None:
+            return None
+        if self._known is None or self._known[0] is not found:
+            self._known = (found, Spans(found.get_tracer(SCOPE)))
         return self._known[1]
+
+    def _fallback_provider(self) -> otel.TracerProvider | None:
+        if self._own is None and self._fallback is not None:
+            self._own = self._made(self._fallback)
+        return self._own
+
+    def _made(self, fallback: Callable[[TracingSettings], otel.TracerProvider]) -> otel.TracerProvider | None:
+        """What the settings ask for. That it cannot be had is said once, and ends no call."""
+        try:
+            return fallback(self.settings)
+        except ConfigError as error:
+            self._fallback = None
+            logger.warning("Calls are not traced: %s", error.message)
+            return None
 
 
 @contextmanager

@@ -35,17 +35,16 @@ def observing(settings: ObservabilitySettings, *, tracing: Any = None, metrics: 
     )
 
 
-def make_tracing(settings: ObservabilitySettings, provider: Any = None) -> Any:
+def make_tracing(settings: ObservabilitySettings, provider: Any = None, *, exports: bool = True) -> Any:
     """The `TracingProvider` that the settings ask for, None if none: then OpenTelemetry is not even imported.
 
-    Spans go to ``provider``, else to the global provider of the process, else where ``tracing.exporter`` says.
-    Raises ConfigError where only the last is left and OpenTelemetry's SDK is not installed.
+    Spans go to ``provider``, else to the global provider of the process, else, with ``exports``, where
+    ``tracing.exporter`` says.
     """
     if not (settings.enabled and settings.tracing.is_on):
         return None
-    return import_module("apcore.telemetry.tracing").TracingProvider(
-        settings.tracing, provider, fallback=import_module("apcore.telemetry.export").provider_from
-    )
+    fallback = import_module("apcore.telemetry.export").provider_from if exports else None
+    return import_module("apcore.telemetry.tracing").TracingProvider(settings.tracing, provider, fallback=fallback)
 
 
 def make_metrics(settings: ObservabilitySettings) -> Any:
