@@ -299,7 +299,7 @@ class Executor:
         if state.passage is not None:
             retrial = Retrial(strategy, state, failure.step, context.deadline)
             self._leave_time_to_recover(context)
-            fallback: dict[str, Any] | Retry | None = await state.passage.recover(error, retrial.allows)
+            fallback: dict[str, Any] | Retry | None = await state.passage.recover(error, state.runner, retrial.allows)
             if fallback is not None and state.chunks:
                 logger.warning("A fallback for %s came after chunks had left, and is not used", state.module_id)
             elif fallback is not None:
@@ -314,7 +314,8 @@ class Executor:
             await state.passage.recover(
                 propagate_error(
                     ExecutionCancelledError("Nobody waits for this call any more"), state.module_id, state.context
-                )
+                ),
+                state.runner,
             )
 
     def _leave_time_to_recover(self, context: Context) -> None:

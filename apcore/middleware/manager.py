@@ -13,7 +13,7 @@ from apcore.context import Context
 from apcore.errors import InvalidInputError, propagate_error
 from apcore.ids import snake_case
 from apcore.middleware.base import DEFAULT_PRIORITY
-from apcore.middleware.passage import Invoke, Layer, Passage
+from apcore.middleware.passage import Layer, Passage
 
 RESERVED_IDS: Final[Mapping[str, str]] = {
     "schema_validation": "input_validation and output_validation",
@@ -90,9 +90,9 @@ class MiddlewareManager:
             self._put(layer for layer in self.layers if layer is not gone)
         return gone.middleware
 
-    def passage(self, module_id: str, context: Context, invoke: Invoke) -> Passage:
+    def passage(self, module_id: str, context: Context) -> Passage:
         """The way of one call through the layers as they are now."""
-        return Passage(self.onion, module_id, context, invoke)
+        return Passage(self.onion, module_id, context)
 
     async def run_chain(
         self,
@@ -105,12 +105,12 @@ class MiddlewareManager:
 
         Raises what a hook or ``next`` raises, as ModuleError (§8.3), when no ``on_error()`` recovers.
         """
-        passage = self.passage(module_id, context, _awaiting)
+        passage, runner = self.passage(module_id, context), _Alone()
         try:
-            return await passage.after(await next(await passage.before(inputs)))
+            return await passage.after(await next(await passage.before(inputs, runner)), runner)
         except Exception as error:  # noqa: BLE001 - every failure goes on as ModuleError (§8.3)
             failure = propagate_error(error, module_id, context)
-            fallback = await passage.recover(failure)
+            fallback = await passage.recover(failure, runner)
             if fallback is None:
                 raise failure from failure.cause
             return fallback
@@ -160,6 +160,11 @@ def _require_hooks(middleware: Any) -> None:
         raise InvalidInputError(f"{name} {what} (§11.1)")
 
 
-async def _awaiting(hook: Callable[..., Any], *arguments: Any) -> Any:
-    result = hook(*arguments)
-    return await result if hasattr(result, "__await__") else result
+class _Alone:
+    """For hooks outside of a pipeline, which have no deadline."""
+
+    async def call_within(
+        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
+    ) -> Any:
+        result = function(*args)
+        return await result if hasattr(result, "__await__") else result

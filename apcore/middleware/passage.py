@@ -6,7 +6,7 @@ import copy
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from asgiref.sync import iscoroutinefunction
 
@@ -17,8 +17,17 @@ from apcore.middleware.base import Middleware, Retry
 logger = logging.getLogger("apcore.middleware")
 
 Hook = Callable[..., Any]
-Invoke = Callable[..., Awaitable[Any]]
-"""``invoke(hook, *arguments)``: runs a hook, sync or async, within the deadline of the call."""
+
+
+class Invoker(Protocol):
+    """Runs a hook, sync or async, within the deadline of a call: the runner of the pipeline."""
+
+    async def call_within(
+        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
+    ) -> Any:
+        """The result of ``function(*args)``. Raises ModuleTimeoutError past the deadline."""
+        ...
+
 
 Allows = Callable[[Retry], Awaitable[bool]]
 
@@ -66,34 +75,34 @@ def _own_hook(middleware: Any, name: str) -> Hook | None:
 class Passage:
     """One call's way in and out. Only layers whose ``before()`` was entered see the way out (§11.5).
 
-    Plain functions that follow each other run in one go, under one deadline and on one thread.
+    Plain functions that follow each other run in one go, under one deadline and on one thread. It is handed the runner
+    each time: if it held the call that holds it, every call would leave a cycle for the garbage collector.
     """
 
-    __slots__ = ("_context", "_entered", "_invoke", "_kept", "_layers", "_left", "_module_id", "inputs", "output")
+    __slots__ = ("_context", "_entered", "_kept", "_layers", "_left", "_module_id", "inputs", "output")
 
-    def __init__(self, layers: tuple[Layer, ...], module_id: str, context: Context, invoke: Invoke) -> None:
+    def __init__(self, layers: tuple[Layer, ...], module_id: str, context: Context) -> None:
         self._layers = layers
         self._module_id = module_id
         self._context = context
-        self._invoke = invoke
         self._entered = 0  # how many layers were entered, from outside
         self._left = 0  # how many of them were not left yet
         self._kept: dict[int, Mapping[str, Any]] = {}
         self.inputs: Mapping[str, Any] = {}
         self.output: Any = None
 
-    async def before(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def before(self, inputs: Mapping[str, Any], runner: Invoker) -> Mapping[str, Any]:
         """The inputs after every ``before()``, outermost first (§11.8.2). Goes on where a retry has to begin."""
         self.inputs = copy.deepcopy(self._kept[self._entered - 1]) if self._entered else inputs
-        layers = self._layers
+        layers, context = self._layers, self._context
         while self._entered < len(layers):
             layer = layers[self._entered]
             if layer.waits_before:
                 self._entered += 1
-                self._settle(layer, await self._call(layer, layer.before, self.inputs))
+                self._settle(layer, await self._call(runner, layer, layer.before, self.inputs))
                 continue
             try:
-                replacement = await self._invoke(self._enter_plain_layers)
+                replacement = await runner.call_within(context.deadline, context, self._enter_plain_layers)
             except ModuleError:
                 raise
             except Exception as error:
@@ -131,17 +140,17 @@ class Passage:
         except Exception as error:  # noqa: BLE001 - whatever a foreign __deepcopy__ raises
             logger.warning("Inputs of %s cannot be copied: no retry (%s)", self._module_id, type(error).__name__)
 
-    async def after(self, output: Any) -> Any:
+    async def after(self, output: Any, runner: Invoker) -> Any:
         """The output after every ``after()``, innermost first; the same object when nobody replaced it (§11.8.3)."""
-        self.output, self._left = output, self._entered
+        self.output, self._left, context = output, self._entered, self._context
         while self._left:
             layer = self._layers[self._left - 1]
             if layer.waits_after:
                 self._left -= 1
-                self._take_output(layer, await self._call(layer, layer.after, self.inputs, self.output))
+                self._take_output(layer, await self._call(runner, layer, layer.after, self.inputs, self.output))
                 continue
             try:
-                replacement = await self._invoke(self._leave_plain_layers)
+                replacement = await runner.call_within(context.deadline, context, self._leave_plain_layers)
             except ModuleError:
                 raise
             except Exception as error:
@@ -170,7 +179,7 @@ class Passage:
         if replacement is not None:
             self.output = _as_dict(replacement, layer, "after")
 
-    async def recover(self, error: ModuleError, allows: Allows | None = None) -> Any:
+    async def recover(self, error: ModuleError, runner: Invoker, allows: Allows | None = None) -> Any:
         """The first value that an ``on_error()`` returns, innermost first; None when all leave the error (§11.8.1).
 
         A `Retry` that ``allows`` agrees to is such a value: the next ``before()`` goes on behind the layer that
@@ -181,7 +190,7 @@ class Passage:
             if layer.on_error is None:
                 continue
             try:
-                answer = await self._call(layer, layer.on_error, self.inputs, error)
+                answer = await self._call(runner, layer, layer.on_error, self.inputs, error)
             except ModuleTimeoutError:
                 logger.error("on_error() of %s timed out; the chain stops", layer.id)
                 return None
@@ -202,9 +211,11 @@ class Passage:
             return False
         return index in self._kept and allows is not None and await allows(retry)
 
-    async def _call(self, layer: Layer, hook: Hook | None, *arguments: Any) -> Any:
+    async def _call(self, runner: Invoker, layer: Layer, hook: Hook | None, *arguments: Any) -> Any:
+        context = self._context
+        assert hook is not None
         try:
-            return await self._invoke(hook, self._module_id, *arguments, self._context)
+            return await runner.call_within(context.deadline, context, hook, self._module_id, *arguments, context)
         except ModuleError:
             raise
         except Exception as error:

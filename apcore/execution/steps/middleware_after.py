@@ -13,7 +13,7 @@ class MiddlewareAfter:
         """Raises what a middleware raises, and SchemaValidationError for a replacement that does not fit."""
         if state.passage is None:
             return
-        output = await state.passage.after(state.result)
+        output = await state.passage.after(state.result, state.runner)
         if output is not state.result:
             state.result = output
             validate_output(state)

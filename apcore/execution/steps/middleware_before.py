@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from time import monotonic
-from typing import Any
 
 from apcore.errors import ApprovalDeniedError
 from apcore.execution.settings import ExecutorSettings
@@ -27,15 +26,11 @@ class MiddlewareBefore:
         if state.passage is None:  # another attempt goes on with the passage of the first
             if not self._middleware.onion:
                 return
-
-            async def invoke(hook: Any, *arguments: Any) -> Any:
-                return await state.runner.call_within(context.deadline, context, hook, *arguments)
-
-            state.passage = self._middleware.passage(state.module_id, context, invoke)
+            state.passage = self._middleware.passage(state.module_id, context)
         if state.sealed_inputs is None:
-            state.inputs = await state.passage.before(state.inputs)
+            state.inputs = await state.passage.before(state.inputs, state.runner)
             return
-        changed = await state.passage.before(copy.deepcopy(state.sealed_inputs))
+        changed = await state.passage.before(copy.deepcopy(state.sealed_inputs), state.runner)
         if changed != state.sealed_inputs:
             raise ApprovalDeniedError(
                 state.grant,
