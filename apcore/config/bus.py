@@ -327,7 +327,7 @@ class Config:
         if name == CORE or name not in REGISTRY.namespaces or name in now.namespaces:
             return changed
         namespaces = {**now.namespaces, name: REGISTRY.namespaces[name]}
-        fresh = overrides_of_environment({name: namespaces[name]}, now.mode)
+        fresh = overrides_of_environment({name: namespaces[name]}, now.content)
         environment = EnvironmentOverrides(
             {**now.environment.data, **fresh.data}, {**now.environment.variables, **fresh.variables}
         )

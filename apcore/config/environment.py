@@ -8,14 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from apcore.config.documents import part_of
+from apcore.config.documents import core_schema, key_tree_of, part_of
 from apcore.config.namespaces import CORE, Namespace
 from apcore.config.trees import MISSING, Path, at, with_value
+from apcore.redaction import is_sensitive_key
 
 CONFIG_FILE_VARIABLE: Final = "APCORE_CONFIG_FILE"
 
 _INTEGER: Final = re.compile(r"-?(0|[1-9]\d{0,400})", re.ASCII)
 _NUMBER: Final = re.compile(r"-?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?", re.ASCII)
+_CREDENTIALS: Final = re.compile(r"://[^/\s]*@")
 _LEADING_ZERO: Final = re.compile(r"-?0\d")
 
 
@@ -110,15 +112,22 @@ def apply_namespace_env_overrides(
     global_env_map: Mapping[str, str] | None = None,
     *,
     mode: str = "namespace",
+    content: Mapping[str, Any] | None = None,
 ) -> EnvironmentOverrides:
     """`config_data` with what the environment overrides, and the variables that did it (§9.8.3).
 
     In legacy mode the section of `apcore` is the whole tree. A name in an env_map is never dispatched by its prefix;
     where two variables mean one key, a prefixed one beats a bare one and `__` beats `_` (C-02).
+
+    Many programs name their variables `APCORE_…`. One that holds a secret is left alone, unless its key is known to the
+    framework or stands in `content`, which is the configuration file.
     """
-    data, variables = dict(config_data), dict[Path, str]()
+    data, variables, core_keys = dict(config_data), dict[Path, str](), key_tree_of(core_schema())
     for env_key, path, value in _overrides(registered_namespaces, environ, global_env_map or {}):
         place = path[1:] if mode == "legacy" and path[0] == CORE else path
+        is_known = at(core_keys, path[1:]) is not MISSING or at(content or {}, place) is not MISSING
+        if path[0] == CORE and not is_known and _is_secret(path[1:], environ[env_key]):
+            continue
         data = with_value(data, place, value)
         variables[place] = env_key
     return EnvironmentOverrides(data, variables)
@@ -147,6 +156,12 @@ def _overrides(
 def _override(env_key: str, text: str, namespace: Namespace, key: str) -> tuple[str, Path, Any]:
     parts = key.split(".") if namespace.env_style != "flat" else [key]
     return env_key, (namespace.name, *parts), coerce_env_value(text, part_of(namespace.schema_document, parts))
+
+
+def _is_secret(path: Path, text: str) -> bool:
+    words = "_".join(path).split("_")
+    beginnings = ("_".join(words[:length]) for length in range(1, len(words) + 1))
+    return any(is_sensitive_key(each) for each in beginnings) or _CREDENTIALS.search(text) is not None
 
 
 def _first_part(suffix: str) -> tuple[str, str, str]:

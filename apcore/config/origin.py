@@ -30,12 +30,15 @@ class Origin:
         return Snapshot(
             content=content,
             namespaces=namespaces,
-            environment=overrides_of_environment(namespaces, detect_config_mode(content)),
+            environment=overrides_of_environment(namespaces, content),
             global_keys=frozenset(key.split(".")[0] for key in REGISTRY.global_env_map.values()),
             file=path,
         )
 
 
-def overrides_of_environment(namespaces: Mapping[str, Namespace], mode: str) -> EnvironmentOverrides:
-    """What the environment says at the moment about these namespaces."""
-    return apply_namespace_env_overrides({}, namespaces, os.environ, REGISTRY.global_env_map, mode=mode)
+def overrides_of_environment(namespaces: Mapping[str, Namespace], content: Mapping[str, Any]) -> EnvironmentOverrides:
+    """What the environment says at the moment about these namespaces, beside a file with this content."""
+    mode = detect_config_mode(content)
+    return apply_namespace_env_overrides(
+        {}, namespaces, os.environ, REGISTRY.global_env_map, mode=mode, content=content
+    )

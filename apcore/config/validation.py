@@ -159,7 +159,7 @@ def log_doubts(snapshot: Snapshot) -> None:
 
 def log_mount(mount: Mount, namespaces: Iterable[str]) -> None:
     """Log a mount that is allowed and probably a mistake (§9.7.1)."""
-    if mount.namespace == CORE:
+    if mount.namespace == CORE and mount.label == "mount":
         logger.warning("Data is mounted to '%s': it takes the place of defaults of the framework", CORE)
     elif mount.namespace not in namespaces:
         _warn_about_unknown([mount.namespace], {})

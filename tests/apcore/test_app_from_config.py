@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from apcore import ACL, Config, ExecutorSettings, build_app, module
+from apcore import ACL, Config, Context, ExecutorSettings, build_app, module
 from apcore.errors import (
     ACLDeniedError,
     ACLRuleError,
@@ -199,7 +199,7 @@ def test_limits_of_the_executor(load, write):
     app = build_app(config=load(f"acl: {{default_effect: allow}}\nexecutor: {limits}\n"))
 
     @module(id="calls.other")
-    def other(context) -> dict:  # type: ignore[no-untyped-def, type-arg]
+    def other(context: Context) -> dict:  # type: ignore[type-arg]
         """Call"""
         return app.executor.call("math.add", {"a": 1, "b": 2}, context)
 

@@ -269,3 +269,20 @@ def test_the_variable_that_names_the_file_is_no_key(write, monkeypatch):
     config = Config.load()
 
     assert (config.get("version"), config.get("config")) == ("1.0.0", None)
+
+
+def test_secrets_of_other_programs_stay_out_of_the_tree(write, monkeypatch):
+    for name, value in {
+        "APCORE_SECRET_KEY": "k",
+        "APCORE_SECRET_KEY_FALLBACKS": "k",
+        "APCORE_DATABASE_PASSWORD": "k",
+        "APCORE_DATABASE_URL": "postgresql://user:k@here/db",
+        "APCORE_BROKER_URL": "redis://here/0",
+        "APCORE_DB_PASSWORD": "mine",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    config = Config.load(write("apcore.yaml", LEGACY + "db: {password: x}\n"))
+
+    assert [config.get(name) for name in ("secret", "database", "broker.url")] == [None, None, "redis://here/0"]
+    assert config.get("db.password") == "mine", "a key of the file can be overridden, whatever its name"
