@@ -6,6 +6,7 @@ from django_apcore.admin.audit import AuditEntryAdmin
 from django_apcore.admin.policies import ApprovalPolicyAdmin
 from django_apcore.admin.tasks import AsyncTaskAdmin
 from django_apcore.admin.toggles import ToggleAdmin
+from django_apcore.admin.usage import ErrorRecordAdmin, UsageBucketAdmin
 
 __all__ = [
     "ACLRuleAdmin",
@@ -13,5 +14,7 @@ __all__ = [
     "ApprovalRequestAdmin",
     "AsyncTaskAdmin",
     "AuditEntryAdmin",
+    "ErrorRecordAdmin",
     "ToggleAdmin",
+    "UsageBucketAdmin",
 ]

@@ -6,14 +6,14 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from django_apcore import services
 from django_apcore.admin.approval_page import url_of_subject
-from django_apcore.admin.bases import ReadOnlyAdmin, json_block
+from django_apcore.admin.bases import ReadOnlyAdmin, dotted, json_block
 from django_apcore.admin.presenters.values import visible
 from django_apcore.models import AuditEntry
 
@@ -67,11 +67,11 @@ class AuditEntryAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("kind"), ordering="kind")
     def event(self, entry: AuditEntry) -> SafeString:
-        return _dotted(entry.kind)
+        return dotted(entry.kind)
 
     @admin.display(description=gettext_lazy("module"), ordering="module_id")
     def module(self, entry: AuditEntry) -> SafeString:
-        return _dotted(entry.module_id or "–")
+        return dotted(entry.module_id or "–")
 
     @admin.display(description=gettext_lazy("actor"), ordering="actor_id")
     def actor(self, entry: AuditEntry) -> str:
@@ -86,8 +86,3 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     @admin.display(description=gettext_lazy("data"))
     def what(self, entry: AuditEntry) -> SafeString | str:
         return json_block(entry.data)
-
-
-def _dotted(name: str) -> SafeString:
-    """A dotted name that a narrow column may break after a dot."""
-    return format_html_join(SafeString(".<wbr>"), "{}", ((part,) for part in visible(name).split(".")))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.admin import ModelAdmin
 from django.db.models import Model
 from django.http import HttpRequest
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from django_apcore.admin.presenters.values import visible
@@ -45,3 +45,8 @@ def status_badge(style: str, sign: str, word: object) -> SafeString:
     """A status by sign, word and colour."""
     template = '<span class="apcore-mark is-{}"><span aria-hidden="true">{}</span> {}</span>'
     return format_html(template, style, sign, word)
+
+
+def dotted(name: str) -> SafeString:
+    """A dotted name that a narrow column may break after a dot."""
+    return format_html_join(SafeString(".<wbr>"), "{}", ((part,) for part in visible(name).split(".")))
