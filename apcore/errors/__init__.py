@@ -88,6 +88,7 @@ from apcore.errors.modules import (
     ReloadFailedError,
 )
 from apcore.errors.pipeline import (
+    CircuitBreakerOpenError,
     MiddlewareChainError,
     PipelineStepError,
 )
@@ -127,6 +128,7 @@ __all__ = [
     "CallContext",
     "CallDepthExceededError",
     "CallFrequencyExceededError",
+    "CircuitBreakerOpenError",
     "CircularCallError",
     "CircularDependencyError",
     "ConfigBindError",

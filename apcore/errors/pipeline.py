@@ -17,6 +17,15 @@ class MiddlewareChainError(ModuleError):
     default_message = "Middleware failed"
 
 
+class CircuitBreakerOpenError(ModuleError):
+    """A module failed so often that it is left alone for a while; ``details.retry_after_ms`` says how long."""
+
+    code = ErrorCodes.CIRCUIT_BREAKER_OPEN
+    http_status = 503
+    retryable = True
+    default_message = "The module failed too often and is left alone for a while"
+
+
 class PipelineStepError(ModuleError):
     """A step failed; what the pipeline engine raises, and what ``Executor`` unwraps again (§5.16.1).
 

@@ -37,6 +37,7 @@ TABLE = [
     ("R-8.2-23", "BindingSchemaMissingError", "BINDING_SCHEMA_INFERENCE_FAILED", 500, False),
     ("R-8.2-24", "BindingFileInvalidError", "BINDING_FILE_INVALID", 500, False),
     ("R-8.2-25", "MiddlewareChainError", "MIDDLEWARE_CHAIN_ERROR", 500, False),
+    ("R-8.7-01", "CircuitBreakerOpenError", "CIRCUIT_BREAKER_OPEN", 503, True),
     ("R-8.2-26", "VersionIncompatibleError", "VERSION_INCOMPATIBLE", 500, False),
     ("R-8.2-27", "ErrorCodeCollisionError", "ERROR_CODE_COLLISION", 500, False),
     ("R-8.2-28", "CircularDependencyError", "CIRCULAR_DEPENDENCY", 500, False),
