@@ -152,10 +152,10 @@ async def _execute_in_parts(execution: Coroutine[Any, Any, None]) -> None:
     unless a transaction around us is open on the thread-sensitive one: then the execution is a part of that.
     """
     if await sync_to_async(_is_in_transaction, thread_sensitive=True)():
-        await _hand_on(execution, partial(sync_to_async, thread_sensitive=True))
+        await _hand_on(execution, sync_to_async)
         return
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="apcore-stream") as own:
-        on_own_thread = partial(sync_to_async, thread_sensitive=False, executor=own)
+        on_own_thread: Callable[..., Any] = partial(sync_to_async, thread_sensitive=False, executor=own)
         try:
             await _hand_on(execution, on_own_thread)
         finally:

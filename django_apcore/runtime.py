@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from functools import partial
 from typing import Any
 
@@ -17,12 +18,14 @@ from apcore.execution import Executor
 from apcore.middleware.builtin.error_history import ErrorHistoryMiddleware
 from apcore.middleware.builtin.usage import UsageMiddleware
 from apcore.registry import Registry
-from apcore.system import SYSTEM_PREFIX, ConfigValues, register_sys_modules
-from apcore.telemetry.error_history import ErrorHistory
+from apcore.system import SYSTEM_PREFIX, register_sys_modules
+from apcore.telemetry.error_history import ErrorHistory, limits_from
+from apcore.telemetry.error_records import ErrorLimits
 from apcore.telemetry.flushing import Flusher
+from apcore.telemetry.settings import ObservabilitySettings
 from apcore.telemetry.usage import UsageCollector, UsageSettings
 from apcore.toggles import Toggles
-from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imported
+from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imported, load_config
 from django_apcore.discovery import noticed, register_modules
 from django_apcore.runner import DjangoAsyncRunner, DjangoSyncRunner
 from django_apcore.services import secrets_of, sensitive_keys
@@ -47,6 +50,8 @@ class Runtime:
     app: App
     context_factory: ContextFactory
     flusher: Flusher
+    event_streams: threading.BoundedSemaphore
+    """One for each caller that may follow a task at the same time."""
 
     @property
     def registry(self) -> Registry:
@@ -112,7 +117,7 @@ def build(
     flusher: Flusher | None = None,
 ) -> Runtime:
     """A runtime after the settings, with the given parts in place of those that the settings name."""
-    settings = get_settings()
+    settings, config = get_settings(), load_config()
     flusher = flusher if flusher is not None else DatabaseFlusher(settings.usage_flush_seconds)
     app = build_app(
         registry=registry if registry is not None else get_registry(),
@@ -120,19 +125,22 @@ def build(
         toggles=toggles if toggles is not None else DatabaseToggles(),
         approval_handler=approval_handler if approval_handler is not None else _approval_handler(settings),
         middlewares=[imported(path)() for path in settings.middleware],
-        config=settings.executor or {},
+        config=config,
         runners=(DjangoSyncRunner, DjangoAsyncRunner),
         events=EventEmitter(sensitive_keys=sensitive_keys()),
-        usage=UsageCollector(DatabaseUsageStore(), settings=_usage_settings(settings), flusher=flusher),
-        error_history=ErrorHistory(DatabaseErrorStore(), flusher=flusher),
+        usage=UsageCollector(DatabaseUsageStore(), settings=_usage_settings(settings, config), flusher=flusher),
+        error_history=ErrorHistory(DatabaseErrorStore(), limits=_error_limits(config), flusher=flusher),
+        observability=_observability(config),
     )
     app.executor.use(UsageMiddleware(app.usage))
     app.executor.use(ErrorHistoryMiddleware(app.error_history, app.registry, secrets_of=secrets_of))
     for path in settings.rewriters:
         app.executor.add_rewriter(imported(path))
-    _add_system_modules(app, settings)
+    _add_system_modules(app)
     app.events.subscribe(WebhookOutbox())  # last: how a process starts is no news
-    return Runtime(app, imported(settings.context_factory)(), flusher)
+    return Runtime(
+        app, imported(settings.context_factory)(), flusher, threading.BoundedSemaphore(settings.api_event_streams)
+    )
 
 
 def stop() -> None:
@@ -168,20 +176,18 @@ def notices() -> tuple[str, ...]:
     return found
 
 
-def _add_system_modules(app: App, settings: ApcoreSettings) -> None:
+def _add_system_modules(app: App) -> None:
     """Register the system modules for this app, in the place of those that look after an earlier one (§9.15.1)."""
-    config: ConfigValues = getattr(app, "config", None) or Config.from_defaults()
     if isinstance(app.toggles, DatabaseToggles):
-        app.toggles.on_refresh(partial(take_up_overrides, config))
+        app.toggles.on_refresh(partial(take_up_overrides, app.config))
     for module_id in app.registry.list(SYSTEM_PREFIX, include_hidden=True):
         app.registry.unregister(module_id)
-    register_sys_modules(
-        app,
-        settings.sys_modules,
-        config=config,
-        controls=DatabaseControls(),
-        sensitive_keys=sensitive_keys(),
-    )
+    register_sys_modules(app, config=app.config, controls=DatabaseControls(), sensitive_keys=sensitive_keys())
+
+
+def _observability(config: Config) -> ObservabilitySettings:
+    given = ObservabilitySettings.from_mapping(config.namespace("observability"))
+    return replace_fields(given, sensitive_keys=frozenset(sensitive_keys()))
 
 
 def _acl(settings: ApcoreSettings) -> ACL:
@@ -190,8 +196,13 @@ def _acl(settings: ApcoreSettings) -> ACL:
     return DatabaseACL()
 
 
-def _usage_settings(settings: ApcoreSettings) -> UsageSettings:
-    return UsageSettings(retention_days=settings.usage_retention_days)
+def _usage_settings(settings: ApcoreSettings, config: Config) -> UsageSettings:
+    section = config.namespace("sys_modules")["usage"]
+    return UsageSettings.from_mapping({"retention_days": settings.usage_retention_days, **section})
+
+
+def _error_limits(config: Config) -> ErrorLimits:
+    return limits_from(config.namespace("observability")["error_history"])
 
 
 def _approval_handler(settings: ApcoreSettings) -> ApprovalHandler | None:

@@ -50,14 +50,26 @@ class RequestError(ModuleError):
 
 def error_response(error: Exception, context: Mapping[str, Any]) -> Response:
     """Answer any exception of a view. One that nobody foresaw is logged and answered without its text (500)."""
-    view, request = context["view"], context["request"]
+    known = _foreseen(error, context["view"])
+    return Response(_body(known, context["view"]), status=known.http_status, headers=_headers(error))
+
+
+def error_body(error: Exception, view: Any) -> dict[str, Any]:
+    """The error object alone, for an answer whose status has been sent."""
+    return _body(_foreseen(error, view), view)
+
+
+def _foreseen(error: Exception, view: Any) -> ModuleError:
     known = as_module_error(error)
     if known is None:
-        logger.error("Unexpected error in %s", request.path, exc_info=error)
-        got_request_exception.send(sender=type(view), request=request)
+        logger.error("Unexpected error in %s", view.request.path, exc_info=error)
+        got_request_exception.send(sender=type(view), request=view.request)
         known = InternalError("The request failed.", retryable=None)  # nobody knows how far it came
-    body = {**known.to_dict(), "trace_id": known.trace_id or view.trace_id}
-    return Response(body, status=known.http_status, headers=_headers(error))
+    return known
+
+
+def _body(error: ModuleError, view: Any) -> dict[str, Any]:
+    return {**error.to_dict(), "trace_id": error.trace_id or view.trace_id}
 
 
 def as_module_error(error: Exception) -> ModuleError | None:

@@ -105,6 +105,14 @@ def answers(success: Any, *errors: int, status: int = 200, pending: bool = False
     return responses
 
 
+def streaming_answers(streams: dict[str, Any], *errors: int, pending: bool = False) -> dict[Any, Any]:
+    """The responses of an operation that answers with a stream, by media type, and with JSON for everything else."""
+    described_answers: dict[Any, Any] = {(200, media_type): stream for media_type, stream in streams.items()}
+    others = answers(None, *errors, pending=pending)
+    del others[200]
+    return described_answers | {(status, _JSON): answer for status, answer in others.items()}
+
+
 def json_body(schema: dict[str, Any]) -> dict[str, Any]:
     """A request body, for `described`."""
     return {_JSON: schema}

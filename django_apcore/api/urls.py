@@ -14,8 +14,12 @@ from django_apcore.api.views.approvals import (
 )
 from django_apcore.api.views.calls import CallView, SubmitView, ValidateView
 from django_apcore.api.views.documentation import DocsView, SchemaView, UnknownView
+from django_apcore.api.views.metrics import MetricsView
 from django_apcore.api.views.modules import ModuleListView, ModuleSchemaView, ModuleView
+from django_apcore.api.views.streams import StreamView
+from django_apcore.api.views.task_events import TaskEventsView
 from django_apcore.api.views.tasks import TaskCancelView, TaskListView, TaskView
+from django_apcore.api.views.usage import UsageView
 
 app_name = APP_NAME
 
@@ -26,9 +30,11 @@ urlpatterns = [
     path("modules/<str:module_id>/call/", CallView.as_view(), name="module-call"),
     path("modules/<str:module_id>/validate/", ValidateView.as_view(), name="module-validate"),
     path("modules/<str:module_id>/submit/", SubmitView.as_view(), name="module-submit"),
+    path("modules/<str:module_id>/stream/", StreamView.as_view(), name="module-stream"),
     path("tasks/", TaskListView.as_view(), name="tasks"),
     path("tasks/<uuid:task_id>/", TaskView.as_view(), name="task"),
     path("tasks/<uuid:task_id>/cancel/", TaskCancelView.as_view(), name="task-cancel"),
+    path("tasks/<uuid:task_id>/events/", TaskEventsView.as_view(), name="task-events"),
     path("approvals/", ApprovalListView.as_view(), name="approvals"),
     path("approvals/<uuid:approval_id>/", ApprovalView.as_view(), name="approval"),
     path("approvals/<uuid:approval_id>/changes/", ApprovalChangesView.as_view(), name="approval-changes"),
@@ -36,6 +42,8 @@ urlpatterns = [
     path("approvals/<uuid:approval_id>/reject/", RejectView.as_view(), name="approval-reject"),
     path("approvals/<uuid:approval_id>/cancel/", CancelView.as_view(), name="approval-cancel"),
     path("approvals/<uuid:approval_id>/remeasure/", RemeasureView.as_view(), name="approval-remeasure"),
+    path("usage/", UsageView.as_view(), name="usage"),
+    path("metrics/", MetricsView.as_view(), name="metrics"),
     path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", DocsView.as_view(), name="docs"),
     re_path(r"", UnknownView.as_view(), name="unknown"),
