@@ -101,17 +101,17 @@ class JsonFormatter(_Formatter):
 
 
 class TextFormatter(_Formatter):
-    """The same for people: one line, and below it the kinds and places of an exception."""
+    """The same for people. Further lines of a message, and the kinds and places of an exception, are indented."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The text."""
         record = self._shown(record)
-        parts = [_timestamp(record), f"{level_name(record.levelno):5}", f"{record.name}:", _one_line(_message(record))]
+        parts = [_timestamp(record), f"{level_name(record.levelno):5}", f"{record.name}:", _indented(_message(record))]
         parts += [f"{key}={value}" for key, value in _place(record).items() if value is not None]
         extra = _extra(record)
         error = extra.pop("exception", None)
-        parts += [f"{key}={_one_line(json.dumps(value, default=_named))}" for key, value in extra.items()]
-        return " ".join(parts) + (f"\n{error}" if error else "")
+        parts += [f"{key}={json.dumps(value, default=_named)}" for key, value in extra.items()]
+        return " ".join(parts) + (f"\n    {_indented(error)}" if error else "")
 
 
 def log_handler(
@@ -184,9 +184,9 @@ def _extra(record: logging.LogRecord) -> dict[str, Any]:
     return {**extra, "exception": error} if error else extra
 
 
-def _one_line(text: str) -> str:
+def _indented(text: str) -> str:
     """A line break in a message must not look like another entry."""
-    return text.replace("\r", "\\r").replace("\n", "\\n")
+    return "\n    ".join(text.splitlines())
 
 
 def _named(value: object) -> Any:

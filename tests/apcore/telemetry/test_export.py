@@ -59,3 +59,23 @@ def test_without_the_sdk_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setattr(export, "import_module", missing)
     with pytest.raises(ConfigError, match=r"\[opentelemetry\]"):
         provider_from(TracingSettings(enabled=True))
+
+
+@pytest.mark.req("R-10.6-01")
+def test_what_others_put_into_their_spans_loses_its_credentials():
+    shelf = Shelf()
+    provider = exporting_provider(shelf, batch=False)
+    tracer = provider.get_tracer("web")
+    with tracer.start_as_current_span("harmless", attributes={"http.method": "GET", "n": 1}):
+        tracer.start_span(
+            "url", attributes={"http.url": "https://a:hunter2@b.org/?token=hunter2", "password": "hunter2"}
+        ).end()
+    with pytest.raises(ValueError, match="hunter2"), tracer.start_as_current_span("failing"):
+        raise ValueError("password=hunter2")
+
+    by_name = {span.name: span for span in shelf.spans}
+    assert "hunter2" not in "".join(span.to_json() for span in shelf.spans)
+    assert by_name["failing"].events[0].attributes["exception.type"] == "ValueError"
+    assert by_name["harmless"].attributes == {"http.method": "GET", "n": 1}
+    assert by_name["url"].parent.span_id == by_name["harmless"].context.span_id
+    assert provider.force_flush()

@@ -103,8 +103,9 @@ def test_the_text_form(logger):
     stream = io.StringIO()
     logger.addHandler(log_handler(LoggingSettings(format="text"), stream))
     logger.warning("no\nnew entry", extra={"rows": 3, "module_id": "m.one", "trace_id": "b" * 32})
-    [line] = stream.getvalue().splitlines()
-    assert line.endswith(f"warn  {logger.name}: no\\nnew entry trace_id={'b' * 32} module_id=m.one rows=3")
+    first, second = stream.getvalue().splitlines()
+    assert first.endswith(f"warn  {logger.name}: no")
+    assert second == f"    new entry trace_id={'b' * 32} module_id=m.one rows=3"
 
 
 def test_redaction_can_be_switched_off(logger):
