@@ -36,10 +36,12 @@ from django_apcore.services.supersede import supersede
 from django_apcore.services.toggle import toggle
 from django_apcore.services.verify import BrokenEntry, VerificationReport, verify
 from django_apcore.services.verify_file import FileReport, verify_files
+from django_apcore.services.waiting import Queue, waiting
 
 __all__ = [
     "BrokenEntry",
     "FileReport",
+    "Queue",
     "SegmentState",
     "VerificationReport",
     "append",
@@ -96,4 +98,5 @@ __all__ = [
     "value_of",
     "verify",
     "verify_files",
+    "waiting",
 ]
