@@ -291,6 +291,9 @@ from .events import (
     EventEmitter as EventEmitter,
 )
 from .execution import (
+    ExecutionResult as ExecutionResult,
+)
+from .execution import (
     Executor as Executor,
 )
 from .execution import (
@@ -304,6 +307,12 @@ from .execution import (
 )
 from .execution import (
     Rewrite as Rewrite,
+)
+from .execution import (
+    call_for_model as call_for_model,
+)
+from .execution import (
+    call_for_model_async as call_for_model_async,
 )
 from .execution import (
     deep_merge as deep_merge,

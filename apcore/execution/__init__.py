@@ -2,6 +2,7 @@
 
 from apcore.execution.executor import Executor
 from apcore.execution.merging import deep_merge, deep_merge_chunks
+from apcore.execution.model_boundary import ErrorKind, ExecutionResult, call_for_model, call_for_model_async
 from apcore.execution.preflight import PreflightCheckResult, PreflightResult
 from apcore.execution.runners import AsyncRunner, SyncRunner, drive
 from apcore.execution.settings import ExecutorSettings
@@ -15,6 +16,8 @@ __all__ = [
     "REWRITE_NOTE",
     "AsyncRunner",
     "Chunk",
+    "ErrorKind",
+    "ExecutionResult",
     "Executor",
     "ExecutorSettings",
     "Paused",
@@ -22,6 +25,8 @@ __all__ = [
     "PreflightResult",
     "Rewrite",
     "SyncRunner",
+    "call_for_model",
+    "call_for_model_async",
     "deep_merge",
     "deep_merge_chunks",
     "drive",
