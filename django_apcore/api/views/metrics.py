@@ -48,8 +48,10 @@ class MetricsView(ApiView):
     def get(self, request: Request) -> Response:
         """The exposition."""
         metrics = import_module("apcore.telemetry.metrics")  # its library is not for those who have it switched off
-        collector = runtime.get().app.metrics or metrics.MetricsCollector()
-        return Response(collector.exposition(Queues()), content_type=metrics.CONTENT_TYPE)
+        app = runtime.get().app
+        collector = app.metrics or metrics.MetricsCollector()
+        usage = import_module("apcore.telemetry.usage_metrics").UsageMetrics(app.usage)
+        return Response(collector.exposition(Queues(), usage), content_type=metrics.CONTENT_TYPE)
 
     def _has_token(self) -> bool:
         expected, given = get_settings().metrics_token, self.request.headers.get("Authorization", "")

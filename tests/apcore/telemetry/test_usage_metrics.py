@@ -6,6 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from apcore.telemetry.usage import UsageCollector
 from apcore.telemetry.usage_metrics import UsageMetrics
+from tests.exposition import problems
 
 
 class Unread(UsageCollector):
@@ -16,7 +17,9 @@ class Unread(UsageCollector):
 def scraped(metrics: UsageMetrics) -> dict[tuple[str, ...], float]:
     registry = CollectorRegistry()
     registry.register(metrics)
-    families = text_string_to_metric_families(generate_latest(registry).decode())
+    text = generate_latest(registry).decode()
+    assert problems(text) == []
+    families = text_string_to_metric_families(text)
     return {(each.name, *each.labels.values()): each.value for family in families for each in family.samples}
 
 

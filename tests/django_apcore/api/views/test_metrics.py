@@ -82,3 +82,11 @@ def test_where_counting_is_off_the_queues_are_still_shown(settings: Any) -> None
     text = scrape(Authorization="Bearer let-me-in").content.decode()
     assert 'apcore_waiting{queue="decision"} 0.0' in text
     assert problems(text) == []
+
+
+def test_the_usage_of_all_processes_is_shown(configured: None) -> None:
+    runtime.get().app.usage.record("groups.find", caller_type="user", duration_ms=20, error_code="X")
+    text = scrape(Authorization="Bearer let-me-in").content.decode()
+    assert problems(text) == []
+    assert 'apcore_usage_calls{module_id="groups.find"} 1.0' in text
+    assert 'apcore_usage_errors{module_id="groups.find"} 1.0' in text
