@@ -1,16 +1,20 @@
 """The Django app."""
 
 import atexit
+import logging
 import signal
 import threading
 from importlib import import_module
 from typing import Any, NoReturn
 
 from django.apps import AppConfig
+from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
 from apcore.errors import ModuleError
-from django_apcore.conf import get_settings
+from django_apcore.conf import get_settings, register_bus_namespace
+
+logger = logging.getLogger("django_apcore")
 
 
 class Terminated(SystemExit):
@@ -35,12 +39,19 @@ class DjangoApcoreConfig(AppConfig):
     def ready(self) -> None:
         """Register the system checks, hook up the capture of effects, and load the modules.
 
-        A broken module file ends the start with its traceback, and so does a definition that is refused.
+        A broken module file ends the start with its traceback, and so does a definition that is refused. What is wrong
+        with the configuration is told by the system checks, all of it; until it is mended no module can be called.
         Rooms that need the models are imported here and by name, since apps are loaded before models.
         """
         checks = import_module("django_apcore.checks")
         import_module("django_apcore.effects").install()
         setting_changed.connect(self._forget, dispatch_uid="django_apcore.apps")
+        register_bus_namespace()
+        try:
+            get_settings()
+        except ImproperlyConfigured as error:
+            logger.critical("No module can be called until the configuration is mended: %s", error)
+            return
         try:
             self._runtime_room.get_registry()
         except ModuleError as error:

@@ -13,11 +13,18 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 from django.utils.module_loading import import_string
 
+from apcore.config import Config
+from apcore.errors import ModuleError
+from apcore.middleware.configuration import MiddlewareSettings
+from django_apcore.configuration import NAMESPACE, effective, load, origin_of, register_namespace
+
 
 @dataclass(frozen=True, slots=True)
 class ApcoreSettings:
     """Every key that `APCORE` may hold, with its default. In Django settings the keys are upper case."""
 
+    config_file: str | None = None
+    """Path of the configuration file of apcore (§9.1), relative to `BASE_DIR`; `$APCORE_CONFIG_FILE` comes first."""
     auto_register_modules: bool = True
     """Register the modules of all installed apps when the process first needs them (§9.13.3)."""
     bindings_dir: str = "bindings"
@@ -40,8 +47,10 @@ class ApcoreSettings:
     """What holds where no rule of the database matches: `deny` or `allow`."""
     acl_conditions: Mapping[str, str] | None = None
     """Conditions of the project's own for access rules: name → dotted path of a handler `(value, context) -> bool`."""
-    middleware: tuple[str, ...] = ()
-    """Dotted paths of apcore middleware classes, outermost first (§11.1)."""
+    middleware: tuple[str | Mapping[str, Any], ...] = ()
+    """apcore middleware, outermost first: dotted paths, or entries with `id`, `class`, `priority`, `config` (§11.2)."""
+    middleware_disabled: tuple[str, ...] = ()
+    """IDs of middleware that is on by default and shall not be: `metrics`, `usage` … (§11.4)."""
     rewriters: tuple[str, ...] = ()
     """Dotted paths of input rewriters, in order."""
     context_factory: str = "django_apcore.context.DjangoContextFactory"
@@ -51,6 +60,13 @@ class ApcoreSettings:
     that the configuration asks for, which by default are none."""
     executor: Mapping[str, Any] | None = None
     """Deadlines and depth limits of the executor, as in the `executor` section of apcore.yaml (§9.1)."""
+    observability: Mapping[str, Any] | None = None
+    """What is traced, counted and logged, as in the namespace `observability` of apcore.yaml (§9.15.2): for example
+    `{"tracing": {"enabled": True, "strategy": "error_first"}, "metrics": {"enabled": True}}`."""
+    metrics_token: str | None = None
+    """A token that opens the metrics to whoever sends it as `Authorization: Bearer …`. None: nobody gets in that way."""
+    metrics_permission_classes: tuple[str, ...] = ("rest_framework.permissions.IsAdminUser",)
+    """Dotted paths of the classes that admit somebody else to the metrics."""
     encryption_keys: tuple[str, ...] = ()
     """Fernet keys, newest first, for what is stored to resume a call. Empty: keys derived from SECRET_KEY."""
     sensitive_keys: tuple[str, ...] = ()
@@ -61,6 +77,14 @@ class ApcoreSettings:
     """Model fields that differ at every measurement, as `app.Model.field`; shown as not checked."""
     approval_expires_after: timedelta = timedelta(hours=24)
     """How long a request waits where no policy matches."""
+    approval_retention_days: int | None = None
+    """How many days after its end a request keeps inputs, listed changes and result. None: for ever."""
+    audit_archive_dir: str | None = None
+    """Directory of the archives of the audit trail. None: nothing is archived or deleted by itself."""
+    audit_segment_days: int = 30
+    """How many days of the audit trail go into one archive."""
+    audit_retention_days: int | None = None
+    """How many days entries of the audit trail stay in the database once they are archived. None: for ever."""
     effect_listed: int = 10_000
     """How many changes of an effect are stored one by one; counts and digest always cover all."""
     lock_timeout_ms: int = 5_000
@@ -111,15 +135,49 @@ def unknown_keys() -> list[tuple[str, str | None]]:
 
 @cache
 def get_settings() -> ApcoreSettings:
-    """Return the settings as they are now. Raises ImproperlyConfigured for wrong types; checks find unknown keys."""
+    """Return the settings as they are now: `APCORE`, below the configuration file and the environment (§9.6.2).
+
+    Raises ImproperlyConfigured for wrong types and for a configuration that is refused; checks find unknown keys.
+    """
+    try:
+        config = load_config()
+    except ModuleError as error:
+        raise ImproperlyConfigured(error.message) from error
+    values = effective(config, _given(), _TYPES)
+    for name, value in values.items():
+        _require_type(name, value, f"{NAMESPACE}.{name} ({origin_of(config, name)})")
+    keys = config.namespace("observability")["redaction"]["sensitive_keys"]
+    if config.is_set("observability.redaction.sensitive_keys"):
+        values["sensitive_keys"] = tuple(dict.fromkeys((*values.get("sensitive_keys", ()), *keys)))
+    return ApcoreSettings(**values)
+
+
+def load_config() -> Config:
+    """Return a new configuration, with `APCORE` below the file and the environment.
+
+    Raises ConfigError, ConfigNotFoundError and VersionIncompatibleError; ImproperlyConfigured for wrong types.
+    """
+    register_bus_namespace()
+    return load(_given())
+
+
+def register_bus_namespace() -> None:
+    """Register `django-apcore` with the Config Bus; a second time does nothing."""
+    register_namespace({field.name: field.default for field in fields(ApcoreSettings)})
+
+
+def _given() -> dict[str, Any]:
+    """What `APCORE` holds, by field. Raises ImproperlyConfigured for wrong types."""
     raw = _raw()
     given = {field.name: raw[field.name.upper()] for field in fields(ApcoreSettings) if field.name.upper() in raw}
     for name in _LISTS:
         if name in given:
             given[name] = _words(name, given[name])
+    if isinstance(given.get("middleware"), list):
+        given["middleware"] = tuple(given["middleware"])
     for name, value in given.items():
-        _require_type(name, value)
-    return ApcoreSettings(**given)
+        _require_type(name, value, f"APCORE[{name.upper()!r}]")
+    return given
 
 
 def imported(path: str) -> Any:
@@ -135,6 +193,13 @@ def acl_conditions() -> dict[str, Any]:
     return {name: imported(path) for name, path in (get_settings().acl_conditions or {}).items()}
 
 
+def middleware_settings() -> MiddlewareSettings:
+    """Return the middleware of the settings, made. Raises ConfigError that names every mistake."""
+    conf = get_settings()
+    disabled = MiddlewareSettings.read({"disabled": conf.middleware_disabled}, place="APCORE['MIDDLEWARE_DISABLED']")
+    return disabled | MiddlewareSettings.read(conf.middleware, place="APCORE['MIDDLEWARE']")
+
+
 def _raw() -> Mapping[str, Any]:
     raw = getattr(settings, "APCORE", {})
     if not isinstance(raw, Mapping):
@@ -148,11 +213,11 @@ def _words(name: str, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _require_type(name: str, value: Any) -> None:
+def _require_type(name: str, value: Any, place: str) -> None:
     expected = _TYPES[name]
     if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
         names = " or ".join(sorted(each.__name__ for each in expected))
-        raise ImproperlyConfigured(f"APCORE[{name.upper()!r}] must be of type {names}, not {type(value).__name__}.")
+        raise ImproperlyConfigured(f"{place} must be of type {names}, not {type(value).__name__}.")
 
 
 def _plain_types(hint: Any) -> tuple[type, ...]:

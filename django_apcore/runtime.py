@@ -15,8 +15,6 @@ from apcore.config import Config
 from apcore.context import ContextFactory
 from apcore.events import EventEmitter
 from apcore.execution import Executor
-from apcore.middleware.builtin.error_history import ErrorHistoryMiddleware
-from apcore.middleware.builtin.usage import UsageMiddleware
 from apcore.registry import Registry
 from apcore.system import SYSTEM_PREFIX, register_sys_modules
 from apcore.telemetry.error_history import ErrorHistory, limits_from
@@ -25,7 +23,7 @@ from apcore.telemetry.flushing import Flusher
 from apcore.telemetry.settings import ObservabilitySettings
 from apcore.telemetry.usage import UsageCollector, UsageSettings
 from apcore.toggles import Toggles
-from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imported, load_config
+from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imported, load_config, middleware_settings
 from django_apcore.discovery import noticed, register_modules
 from django_apcore.runner import DjangoAsyncRunner, DjangoSyncRunner
 from django_apcore.services import secrets_of, sensitive_keys
@@ -124,7 +122,8 @@ def build(
         acl=acl if acl is not None else _acl(settings),
         toggles=toggles if toggles is not None else DatabaseToggles(),
         approval_handler=approval_handler if approval_handler is not None else _approval_handler(settings),
-        middlewares=[imported(path)() for path in settings.middleware],
+        middleware=middleware_settings(),
+        secrets_of=secrets_of,
         config=config,
         runners=(DjangoSyncRunner, DjangoAsyncRunner),
         events=EventEmitter(sensitive_keys=sensitive_keys()),
@@ -132,8 +131,6 @@ def build(
         error_history=ErrorHistory(DatabaseErrorStore(), limits=_error_limits(config), flusher=flusher),
         observability=_observability(config),
     )
-    app.executor.use(UsageMiddleware(app.usage))
-    app.executor.use(ErrorHistoryMiddleware(app.error_history, app.registry, secrets_of=secrets_of))
     for path in settings.rewriters:
         app.executor.add_rewriter(imported(path))
     _add_system_modules(app)

@@ -44,10 +44,20 @@ def _subclasses(error: type[ModuleError]) -> Iterator[type[ModuleError]]:
 
 def settings() -> str:
     """The fields of ApcoreSettings: name, default, and the text below each."""
+    rows = [(f"`{name.upper()}`", f"`{default}`", meaning) for name, default, meaning in _settings()]
+    return table(("key", "default", "meaning"), rows)
+
+
+def meanings_of_settings() -> dict[str, str]:
+    """The text below each field of ApcoreSettings."""
+    return {name: meaning for name, _, meaning in _settings()}
+
+
+def _settings() -> list[tuple[str, str, str]]:
     source = (ROOT / "django_apcore" / "conf.py").read_text(encoding="utf-8")
     fields = next(node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)).body
-    rows = [
-        (f"`{field.target.id.upper()}`", f"`{ast.unparse(field.value)}`", _one_line(text.value.value))
+    return [
+        (field.target.id, ast.unparse(field.value), _one_line(text.value.value))
         for field, text in pairwise(fields)
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)
@@ -55,7 +65,6 @@ def settings() -> str:
         and isinstance(text, ast.Expr)
         and isinstance(text.value, ast.Constant)
     ]
-    return table(("key", "default", "meaning"), rows)
 
 
 def commands() -> str:

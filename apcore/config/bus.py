@@ -192,6 +192,15 @@ class Config:
             assert source is not None
             yield ".".join(parts), copied(value), source
 
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the whole tree, from those of the namespaces."""
+        snapshot = self._snapshot
+        parts = {name: dict(each.schema_document or {}) for name, each in snapshot.namespaces.items()}
+        core = parts.pop(CORE)
+        if snapshot.mode == "namespace":
+            return {"type": "object", "properties": {**parts, CORE: core}}
+        return {**core, "properties": {**parts, **core["properties"]}}
+
     def doubts(self) -> list[str]:
         """What is allowed and probably a mistake: unknown keys, with the ones that were perhaps meant."""
         prefix = f"{CORE}." if self.mode == "namespace" else ""
@@ -225,18 +234,20 @@ class Config:
         from_dict: Mapping[str, Any] | None = None,
         *,
         label: str = "mount",
+        validate: bool = True,
     ) -> None:
         """Attach another source to a namespace, below the file and above the defaults (§9.7).
 
-        `label` is what `source()` calls it. Raises ConfigMountError for a source that cannot be used, and ConfigError
-        if the namespace is registered with a schema that the data does not fit; then nothing changes.
+        `label` is what `source()` calls it. Who mounts several sources may leave it to `validate()` to check them.
+        Raises ConfigMountError for a source that cannot be used, and ConfigError if the namespace is registered with a
+        schema that the data does not fit; then nothing changes.
         """
         mount = mount_of(namespace, from_file, from_dict, label)
         with self._lock:
             changed = self._with_mount(mount)
-            if namespace == CORE:
+            if validate and namespace == CORE:
                 self._refuse(changed)
-            elif namespace in changed.namespaces:
+            elif validate and namespace in changed.namespaces:
                 faults = faults_of_namespace(namespace, changed.section(namespace), changed.namespaces[namespace])
                 refuse(faults, None, _finder(changed))
             self._publish(changed)

@@ -4,12 +4,14 @@ from django_apcore.checks.configuration import (
     check_acl,
     check_acl_rows,
     check_celery,
+    check_config,
     check_database,
     check_description,
     check_encryption,
     check_encryption_keys,
     check_handler,
     check_keys,
+    check_middleware,
     check_paths,
 )
 from django_apcore.checks.definitions import check_definitions
@@ -20,6 +22,7 @@ __all__ = [
     "check_acl_rows",
     "check_admission",
     "check_celery",
+    "check_config",
     "check_database",
     "check_definitions",
     "check_description",
@@ -27,6 +30,7 @@ __all__ = [
     "check_encryption_keys",
     "check_handler",
     "check_keys",
+    "check_middleware",
     "check_paths",
     "refusals",
 ]

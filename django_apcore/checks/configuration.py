@@ -1,6 +1,6 @@
 """Misconfiguration as system-check messages, with hints."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,18 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connections, router
 
 from apcore.acl import ACL
-from apcore.errors import ModuleError
+from apcore.errors import ConfigError, ModuleError
 from django_apcore import runtime
-from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imported, unknown_keys
+from django_apcore.conf import (
+    ApcoreSettings,
+    acl_conditions,
+    get_settings,
+    imported,
+    load_config,
+    middleware_settings,
+    unknown_keys,
+)
+from django_apcore.configuration import SETTINGS
 from django_apcore.models import ACLRule, ApprovalRequest
 
 Configs = Sequence[AppConfig] | None
@@ -28,9 +37,12 @@ def check_keys(app_configs: Configs, **kwargs: Any) -> list[CheckMessage]:
     """E001: every key of APCORE means something. E002: its values have the right types."""
     try:
         unknown = unknown_keys()
+        load_config()
         get_settings()
     except ImproperlyConfigured as error:
         return [Error(str(error), id="django_apcore.E002")]
+    except ModuleError:
+        pass  # said by check_config
     return [
         Error(
             f"APCORE[{key!r}] is not a setting of django_apcore.",
@@ -40,6 +52,25 @@ def check_keys(app_configs: Configs, **kwargs: Any) -> list[CheckMessage]:
             id="django_apcore.E001",
         )
         for key, closest in unknown
+    ]
+
+
+@register("apcore")
+def check_config(app_configs: Configs, **kwargs: Any) -> list[CheckMessage]:
+    """E006: the configuration can be read and is valid. W008: all its keys mean something."""
+    try:
+        config = load_config()
+    except ImproperlyConfigured:
+        return []  # said by check_keys
+    except ModuleError as error:
+        return [_refused(each, error) for each in error.details.get("errors") or [{"message": error.message}]]
+    return [
+        checks.Warning(
+            f"The configuration has a key that nothing reads: {doubt}.",
+            hint=f"It stands in {config.file or 'the environment'}.",
+            id="django_apcore.W008",
+        )
+        for doubt in config.doubts()
     ]
 
 
@@ -59,10 +90,26 @@ def with_settings(check: Check) -> Callable[..., list[CheckMessage]]:
 @with_settings
 def check_paths(conf: ApcoreSettings) -> list[CheckMessage]:
     """E003: what the settings name can be imported."""
-    named = [conf.context_factory, *conf.middleware, *conf.rewriters, *(conf.acl_conditions or {}).values()]
+    named = [conf.context_factory, *conf.rewriters, *(conf.acl_conditions or {}).values()]
     if conf.approval_handler is not None:
         named.append(conf.approval_handler)
     return [found for path in named for found in _check_path(path)]
+
+
+@register("apcore")
+@with_settings
+def check_middleware(conf: ApcoreSettings) -> list[CheckMessage]:
+    """E016: every entry of the middleware can be made, and what is disabled is something that is on by default."""
+    hint = (
+        "An entry is a dotted path, or {'id': …, 'class': …, 'priority': 0 to 1000, 'config': {…}}; "
+        "schema_validation and acl_check are pipeline steps and cannot be switched off."
+    )
+    try:
+        middleware_settings()
+    except ConfigError as error:
+        texts = error.details.get("errors") or [error.message]
+        return [Error(text, hint=hint, id="django_apcore.E016") for text in texts]
+    return []
 
 
 @register("apcore")
@@ -87,14 +134,8 @@ def check_handler(conf: ApcoreSettings) -> list[CheckMessage]:
 @register("apcore")
 @with_settings
 def check_acl(conf: ApcoreSettings) -> list[CheckMessage]:
-    """E005: the access list can be read. E006: the default effect is one."""
-    found: list[CheckMessage] = []
-    if conf.acl_default_effect not in ("allow", "deny"):
-        text = f"APCORE['ACL_DEFAULT_EFFECT'] must be 'deny' or 'allow', not {conf.acl_default_effect!r}."
-        found.append(Error(text, id="django_apcore.E006"))
-    if conf.acl_file is not None:
-        found += _check_acl_file(conf.acl_file)
-    return found
+    """E005: the access list can be read."""
+    return [] if conf.acl_file is None else _check_acl_file(conf.acl_file)
 
 
 @register("apcore", Tags.database)
@@ -197,6 +238,21 @@ def check_description(app_configs: Configs, **kwargs: Any) -> list[CheckMessage]
             id="django_apcore.W007",
         )
     ]
+
+
+def _refused(fault: Mapping[str, str], error: ModuleError) -> CheckMessage:
+    """One error of the configuration, with where to mend it."""
+    source, file = fault.get("source"), error.details.get("file")
+    text = fault["message"] if source is None else f"{fault['message']} (from {source})"
+    if source is not None and source.startswith("environment "):
+        hint = f"Change or unset the environment variable {source.removeprefix('environment ')}."
+    elif source == SETTINGS:
+        hint = "Change it in APCORE, in Django's settings."
+    elif file is not None:
+        hint = f"Mend {file}; `manage.py apcore config check` says when it is right."
+    else:
+        hint = "The file is the one that APCORE['CONFIG_FILE'] or $APCORE_CONFIG_FILE names."
+    return Error(f"The configuration is refused: {text}", hint=hint, id="django_apcore.E006")
 
 
 def _check_path(path: str) -> list[CheckMessage]:

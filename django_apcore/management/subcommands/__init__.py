@@ -1,6 +1,6 @@
 """The sub-commands of `manage.py apcore`, one file for each group."""
 
-from django_apcore.management.subcommands import access, approvals, audit, calls, modules, new, tasks, usage
+from django_apcore.management.subcommands import access, approvals, audit, calls, config, modules, new, tasks, usage
 from django_apcore.management.subcommands.base import Answer, Subcommand
 
 SUBCOMMANDS: tuple[Subcommand, ...] = (
@@ -11,6 +11,7 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
     *access.SUBCOMMANDS,
     *tasks.SUBCOMMANDS,
     *audit.SUBCOMMANDS,
+    *config.SUBCOMMANDS,
     *usage.SUBCOMMANDS,
 )
 
