@@ -113,6 +113,19 @@ def streaming_answers(streams: dict[str, Any], *errors: int, pending: bool = Fal
     return described_answers | {(status, _JSON): answer for status, answer in others.items()}
 
 
+def one_event(*names: str) -> dict[str, Any]:
+    """One event of a stream, which has any number of them. `data` is JSON: as text in Server-Sent Events."""
+    return {
+        "type": "object",
+        "properties": {
+            "event": {"type": "string", "enum": list(names)},
+            "data": {"description": "What the event tells, as JSON."},
+            "id": {"type": "string"},
+            "retry": {"description": "After how many milliseconds to open the stream again."},
+        },
+    }
+
+
 def json_body(schema: dict[str, Any]) -> dict[str, Any]:
     """A request body, for `described`."""
     return {_JSON: schema}

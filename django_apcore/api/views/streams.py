@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from django.http import StreamingHttpResponse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -20,7 +19,7 @@ from django_apcore.api.base import ApiView
 from django_apcore.api.bodies import CALL
 from django_apcore.api.errors import error_body
 from django_apcore.api.idempotency import HEADER
-from django_apcore.api.openapi import described, json_body, streaming_answers
+from django_apcore.api.openapi import described, json_body, one_event, streaming_answers
 from django_apcore.api.pending import pending_response
 from django_apcore.api.streams import NDJSON, SSE, EventStreamRenderer, NdjsonRenderer, event_writer, streamed
 from django_apcore.api.views.calls import TOKEN_PARAMETER, read_call
@@ -45,7 +44,10 @@ class StreamView(ApiView):
         parameters=[TOKEN_PARAMETER],
         request=json_body(CALL),
         responses=streaming_answers(
-            {media_type: OpenApiResponse(OpenApiTypes.STR, description=_EVENTS) for media_type in (SSE, NDJSON)},
+            {
+                media_type: OpenApiResponse(one_event("chunk", "result", "error"), description=_EVENTS)
+                for media_type in (SSE, NDJSON)
+            },
             *(400, 403, 404, 406, 409, 413, 415, 422),
             pending=True,
         ),

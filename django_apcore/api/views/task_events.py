@@ -10,7 +10,6 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from django.db import router
 from django.http import StreamingHttpResponse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.request import Request
 
@@ -19,7 +18,7 @@ from apcore.schema import canonical_json
 from django_apcore import runtime
 from django_apcore.api.base import ApiView
 from django_apcore.api.errors import RequestError
-from django_apcore.api.openapi import described, streaming_answers
+from django_apcore.api.openapi import described, one_event, streaming_answers
 from django_apcore.api.serializers import TaskSummarySerializer
 from django_apcore.api.streams import HEARTBEAT, SSE, EventStreamRenderer, is_under_asgi, sse_event, stream_response
 from django_apcore.api.views.tasks import OneTaskView
@@ -53,7 +52,9 @@ class TaskEventsView(OneTaskView):
         parameters=[
             OpenApiParameter("Last-Event-ID", location="header", description="The last event that you have seen.")
         ],
-        responses=streaming_answers({SSE: OpenApiResponse(OpenApiTypes.STR, description=_EVENTS)}, 404, 406, 503),
+        responses=streaming_answers(
+            {SSE: OpenApiResponse(one_event("status", "progress"), description=_EVENTS)}, 404, 406, 503
+        ),
     )
     def get(self, request: Request, task_id: UUID) -> StreamingHttpResponse:
         """Follow a task until it has ended. Who may read a task may follow it."""
