@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apcore import Context, EventEmitter, module
+from apcore import ACL, Config, Context, EventEmitter, module
 from apcore.app import App
 from apcore.errors import ModuleError
 from apcore.events import Event
@@ -96,3 +96,24 @@ def test_a_subscriber_that_fails_does_not_disturb_the_call() -> None:
     events.subscribe(fail)
     app = app_with(plain, middlewares=[PlatformNotifyMiddleware(events, HealthThresholds(latency_p99_ms=0))])
     assert app.executor.call("t.plain", {}) == {}
+
+
+@pytest.mark.req("R-9.15.3-05")
+@pytest.mark.parametrize(
+    ("sections", "told"),
+    [
+        ({}, 0),  # without system modules nobody watches unless asked to
+        ({"sys_modules": {"enabled": True}}, 1),
+        ({"sys_modules": {"enabled": True, "events": {"enabled": False}}}, 0),
+        ({"sys_modules": {"enabled": True, "events": {"thresholds": {"error_rate": 1.0}}}}, 0),
+        ({"observability": {"platform_notify": {"enabled": True}}}, 1),
+        ({"observability": {"platform_notify": {"enabled": True, "error_rate_threshold": 1.0}}}, 0),
+    ],
+)
+def test_the_configuration_says_whether_and_when_somebody_is_told(sections: dict[str, Any], told: int) -> None:
+    whole = {"apcore": {"extensions": {"auto_discover": False}}, "sys_modules": {"enabled": False}, **sections}
+    heard: list[Event] = []
+    app = app_with(plain, config=Config.from_dict(whole), acl=ACL([], default_effect="allow"))
+    app.events.subscribe(heard.append, types=["apcore.health.*"])
+    call(app, fail=True, times=3)
+    assert len(heard) == told
