@@ -98,6 +98,8 @@ class ApcoreSettings:
     """How long usage is kept by the day, after `sys_modules.usage.retention_hours` by the hour; in days."""
     task_queue: str | None = None
     """The Celery queue for executions and asynchronous tasks. None: Celery's default queue."""
+    invariants: str = "off"
+    """Whether calls, approvals and tasks are watched for what cannot happen: `off`, `log`, or `raise`, for tests."""
     webhook_allow_private: bool = False
     """Whether webhooks may reach addresses that are not public: this machine, the own network, cloud metadata."""
     webhook_timeout_seconds: float = 10.0

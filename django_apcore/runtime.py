@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from django.apps import apps
+from django.core.exceptions import ImproperlyConfigured
 
 from apcore.acl import ACL
 from apcore.app import App, build_app
@@ -15,6 +16,7 @@ from apcore.config import Config
 from apcore.context import ContextFactory
 from apcore.events import EventEmitter
 from apcore.execution import Executor
+from apcore.middleware.builtin.invariants import InvariantsMiddleware
 from apcore.registry import Registry
 from apcore.system import SYSTEM_PREFIX, register_sys_modules
 from apcore.telemetry.error_history import ErrorHistory, limits_from
@@ -134,6 +136,7 @@ def build(
     for path in settings.rewriters:
         app.executor.add_rewriter(imported(path))
     _add_system_modules(app)
+    _watch_invariants(app, settings.invariants)
     app.events.subscribe(WebhookOutbox())  # last: how a process starts is no news
     return Runtime(
         app, imported(settings.context_factory)(), flusher, threading.BoundedSemaphore(settings.api_event_streams)
@@ -171,6 +174,15 @@ def notices() -> tuple[str, ...]:
     """What was warned about while the modules were found and admitted."""
     found: tuple[str, ...] = _config().notices
     return found
+
+
+def _watch_invariants(app: App, mode: str) -> None:
+    if mode not in ("off", "log", "raise"):
+        raise ImproperlyConfigured(f"APCORE['INVARIANTS'] must be off, log or raise, not {mode!r}.")
+    if mode != "off":
+        listener = InvariantsMiddleware(raising=mode == "raise")
+        app.executor.use(listener)
+        app.events.subscribe(listener)
 
 
 def _add_system_modules(app: App) -> None:

@@ -148,6 +148,7 @@ CELERY_BEAT_SCHEDULE = {
     "expire-approvals": {"task": "apcore.expire_approvals", "schedule": timedelta(minutes=1)},
     "dispatch-approved": {"task": "apcore.dispatch_approved", "schedule": timedelta(minutes=1)},
     "deliver-outbox": {"task": "apcore.deliver_outbox", "schedule": timedelta(seconds=15)},
+    "deliver-webhooks": {"task": "apcore.deliver_webhooks", "schedule": timedelta(seconds=15)},
 }
 
 # -- REST -------------------------------------------------------------------------------------------------------------
@@ -175,6 +176,8 @@ SPECTACULAR_SETTINGS = {
 # -- governance -------------------------------------------------------------------------------------------------------
 
 APCORE: dict[str, object] = {
+    # What cannot happen is logged as an error if it does. In production: off.
+    "INVARIANTS": os.environ.get("APCORE_INVARIANTS", "log"),
     # Shown to nobody, and not kept in clear when a preview is stored: an approver has to know whom a request is about,
     # not where they live.
     "SENSITIVE_FIELDS": [

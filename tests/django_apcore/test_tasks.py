@@ -99,7 +99,12 @@ def test_every_task_of_the_schedule_exists() -> None:
 
     scheduled = {entry["task"] for entry in app.conf.beat_schedule.values()}
     assert scheduled <= set(app.tasks)
-    assert scheduled == {"apcore.expire_approvals", "apcore.dispatch_approved", "apcore.deliver_outbox"}
+    assert scheduled == {
+        "apcore.expire_approvals",
+        "apcore.dispatch_approved",
+        "apcore.deliver_outbox",
+        "apcore.deliver_webhooks",
+    }
 
 
 def test_old_usage_is_merged(runtime: Runtime) -> None:
