@@ -16,7 +16,11 @@ from apcore.events import EventEmitter
 from apcore.execution import AsyncRunner, Executor, ExecutorSettings, SyncRunner
 from apcore.execution.executor import RunnerFactory
 from apcore.ids import IdMap
+from apcore.middleware.builtin.defaults import Watched, adjusted, assembled, watching
+from apcore.middleware.builtin.error_history import SecretsOf
 from apcore.middleware.builtin.observing import make_metrics, make_tracing, observing
+from apcore.middleware.configuration import MiddlewareSettings
+from apcore.redaction import SensitiveValues
 from apcore.registry import Registry, bridge_events
 from apcore.telemetry.error_history import ErrorHistory, limits_from
 from apcore.telemetry.settings import ObservabilitySettings
@@ -63,15 +67,18 @@ def build_app(
     error_history: ErrorHistory | None = None,
     observability: ObservabilitySettings | None = None,
     tracer_provider: Any = None,
+    middleware: MiddlewareSettings | None = None,
+    secrets_of: SecretsOf = SensitiveValues,
 ) -> App:
     """An app from its parts; what is not given is new and empty, or as the configuration says (§9.1).
 
     ``config`` is a ``Config``, data as in a configuration file, or the limits of the executor alone. From a whole
     configuration come, where they are not given: the access list, which denies by default (C-64); the registry, with
     what ``extensions``, ``schema`` and ``bindings`` name, unless ``extensions.auto_discover`` is off; the sizes of
-    usage and error history; and what is traced, counted and logged. Without one, and without ``acl``, every call is
-    allowed, and neither traced nor counted. ``tracer_provider`` is OpenTelemetry's, if spans shall go to another than
-    the global one.
+    usage and error history; what is traced, counted and logged; and the middleware, to which ``middleware`` and the
+    objects in ``middlewares`` are added. Without one, and without ``acl``, every call is allowed, and neither traced
+    nor counted. ``secrets_of`` finds what the error history must not keep. ``tracer_provider`` is OpenTelemetry's, if
+    spans shall go to another than the global one.
 
     Raises ConfigError, ACLRuleError for an access list that cannot be read, and what ``Registry.discover`` raises.
     """
@@ -83,19 +90,27 @@ def build_app(
     toggles = Toggles() if toggles is None else toggles
     events = EventEmitter() if events is None else events
     acl = _acl(configured, core["acl"]) if acl is None and is_whole else acl
+    layers = MiddlewareSettings.read(core["middleware"]) | (middleware or MiddlewareSettings())
     observability = _observability(configured, is_whole) if observability is None else observability
+    observability = adjusted(observability, layers)
+    usage = _usage(configured) if usage is None else usage
+    error_history = _error_history(configured) if error_history is None else error_history
+    watched = Watched(registry, events, usage, error_history, secrets_of)
     tracing = make_tracing(observability, tracer_provider, exports=_chooses_exporter(configured))
     metrics = make_metrics(observability)
     executor = Executor(
         registry,
         acl=acl,
         approval_handler=approval_handler,
-        middlewares=(*observing(observability, tracing=tracing, metrics=metrics), *middlewares),
         config={name: value for name, value in core["executor"].items() if name in _LIMITS},
         toggles=toggles,
         runners=runners,
         events=events,
     )
+    built_ins = observing(observability, tracing=tracing, metrics=metrics)
+    built_ins += watching(configured, watched) if is_whole else ()
+    for entry in assembled(built_ins, layers, middlewares):
+        executor.use(entry.middleware, id=entry.id, priority=entry.priority)
     bridge_events(registry, events)
     if tracing is not None:
         registry.observe(tracing.discovering)
@@ -108,8 +123,8 @@ def build_app(
         approval_handler,
         executor,
         events,
-        _usage(configured) if usage is None else usage,
-        _error_history(configured) if error_history is None else error_history,
+        usage,
+        error_history,
         configured,
         IdMap.from_dict(core["id_map"]),
         tracing,
