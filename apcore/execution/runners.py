@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from inspect import CORO_CREATED, getcoroutinestate
 from time import monotonic, sleep
 from types import CoroutineType
 from typing import Any, NoReturn, TypeVar
@@ -152,9 +153,20 @@ def complete(function: Callable[..., Any], /, *args: Any) -> Any:
 def _complete_within(deadline: float, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
     try:
         result = function(*args)
-        return _on_a_loop(_awaited_within, deadline, context, result) if _is_awaitable(result) else result
+        if not _is_awaitable(result):
+            return result
+        try:
+            return _on_a_loop(_awaited_within, deadline, context, result)
+        finally:
+            _discard_unless_begun(result)
     except SystemExit as end:
         _survive(end)
+
+
+def _discard_unless_begun(awaitable: Any) -> None:
+    """Close a coroutine that was interrupted on its way to a loop."""
+    if type(awaitable) is CoroutineType and getcoroutinestate(awaitable) == CORO_CREATED:
+        awaitable.close()
 
 
 def _survive(end: SystemExit) -> NoReturn:
