@@ -1,7 +1,8 @@
 """Fixtures for every test, above all the real services that some of them need."""
 
+import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import django
@@ -52,6 +53,26 @@ def chromium_path() -> str:
     path = services.chromium()
     assert path is not None
     return path
+
+
+class _Complaints(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+
+
+@pytest.fixture(autouse=True)
+def invariants_hold() -> Iterator[None]:
+    """No call, approval or task of any test breaks what must hold of all of them (`apcore.events.invariants`)."""
+    complaints = _Complaints()
+    logger = logging.getLogger("apcore.invariants")
+    logger.addHandler(complaints)
+    yield
+    logger.removeHandler(complaints)
+    assert complaints.texts == []
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -36,7 +36,11 @@ DATABASES = {
 }
 
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.matrix"]
-APCORE = {**APCORE, "INVARIANTS": "raise", "USAGE_FLUSH_SECONDS": float(os.environ.get("APCORE_TEST_USAGE_FLUSH_SECONDS", "0"))}
+APCORE = {
+    **APCORE,
+    "INVARIANTS": "raise",
+    "USAGE_FLUSH_SECONDS": float(os.environ.get("APCORE_TEST_USAGE_FLUSH_SECONDS", "0")),
+}
 SECRET_KEY = "a key for tests only"
 SECRET_KEY_FALLBACKS: list[str] = []
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -61,6 +61,11 @@ async def forgetful(context: Context) -> dict[str, Any]:
 left: list[Any] = []
 
 
+@pytest.fixture(autouse=True)
+def invariants_hold() -> None:
+    """Here they are broken on purpose."""
+
+
 @pytest.fixture
 def app() -> App:
     registry = Registry()
