@@ -8,6 +8,8 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import django
@@ -16,7 +18,12 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import Group, User  # noqa: E402 - Django has to be set up first
-from django.db import connection, connections, transaction  # noqa: E402
+from django.db import (  # noqa: E402
+    DatabaseError,
+    connection,
+    connections,
+    transaction,
+)
 from django.db.models import Sum  # noqa: E402
 from django.utils import timezone  # noqa: E402
 from django_celery_results.models import TaskResult  # noqa: E402
@@ -47,6 +54,22 @@ def ask(name: str, module_id: str = "test.groups.create") -> str:
     raise AssertionError("The call was not stopped")
 
 
+def ask_control(module: str, inputs: dict[str, Any]) -> str:
+    """Ask for a change of how the application runs: `toggle_feature`, `update_config`."""
+    context = stage.context_for(User.objects.get(username="rita"))
+    try:
+        runtime.get().executor.call(f"system.control.{module}", inputs, context)
+    except ApprovalPendingError as pending:
+        return str(pending.details["approval_id"])
+    raise AssertionError("The call was not stopped")
+
+
+def configured(key: str) -> Any:
+    """A configuration value, as the next call of this process would find it."""
+    runtime.get().toggles.is_enabled("test.plain.echo")
+    return runtime.get().app.config.get(key)
+
+
 def approve(request: str, user: str) -> str:
     row = ApprovalRequest.objects.get(pk=request)
     actor = User.objects.get(username=user)
@@ -60,6 +83,12 @@ def approve_unheard(request: str, user: str) -> str:
         return approve(request, user)
     finally:
         use_queue(os.environ.get("RACE_QUEUE"))
+
+
+def use_system_modules() -> None:
+    """Set APCORE["SYS_MODULES"] as a settings file would, before the runtime is built."""
+    settings.APCORE = {**settings.APCORE, "SYS_MODULES": {"enabled": True}}
+    get_settings.cache_clear()
 
 
 def use_queue(name: str | None) -> None:
@@ -109,6 +138,34 @@ def append(subject: str, times: int) -> int:
     for number in range(times):
         services.append("race", subject=subject, data={"pid": os.getpid(), "number": number})
     return times
+
+
+def append_widely(name: str, times: int) -> int:
+    """Append about many subjects, so that every chain has several writers."""
+    for number in range(times):
+        services.append("race", subject=f"{name}:{number}", data={"pid": os.getpid()})
+    return times
+
+
+def written(name: str) -> int:
+    return AuditEntry.objects.filter(kind="race", subject__startswith=f"{name}:").count()
+
+
+def tamper(statement: str) -> str:
+    """Run SQL on the trail. Returns what the database says to it."""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement)
+    except DatabaseError as error:
+        return str(error)
+    return ""
+
+
+def keep(directory: str) -> int:
+    """Seal, archive and prune whatever is in the trail. Returns how many entries left it."""
+    services.seal()
+    services.archive(Path(directory))
+    return sum(each.count for each in services.prune(Path(directory), older_than=timedelta(0)))
 
 
 def verify(times: int) -> bool:
@@ -226,6 +283,8 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     for each in (
         setup,
         ask,
+        ask_control,
+        configured,
         approve,
         approve_unheard,
         results,
@@ -237,6 +296,10 @@ ACTIONS: dict[str, Callable[..., Any]] = {
         resume,
         outdate,
         append,
+        append_widely,
+        written,
+        tamper,
+        keep,
         verify,
         toggle,
         call,
@@ -268,6 +331,7 @@ def install() -> None:
     registry = Registry()
     for module_id, module in {**stage.MODULES, "test.groups.slow": create_slowly}.items():
         registry.register(module_id, module)
+    use_system_modules()
     acl = None if os.environ.get("RACE_ACL") == "database" else allow_all()
     runtime.replace(runtime.build(registry=registry, acl=acl))
     use_queue(os.environ.get("RACE_QUEUE"))
