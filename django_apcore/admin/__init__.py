@@ -6,6 +6,7 @@ from django_apcore.admin.audit import AuditEntryAdmin
 from django_apcore.admin.policies import ApprovalPolicyAdmin
 from django_apcore.admin.tasks import AsyncTaskAdmin
 from django_apcore.admin.toggles import ToggleAdmin
+from django_apcore.admin.webhooks import OutboxAdmin, WebhookAdmin
 from django_apcore.admin.usage import ErrorRecordAdmin, UsageBucketAdmin
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "AsyncTaskAdmin",
     "AuditEntryAdmin",
     "ErrorRecordAdmin",
+    "OutboxAdmin",
     "ToggleAdmin",
+    "WebhookAdmin",
     "UsageBucketAdmin",
 ]

@@ -6,15 +6,17 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apcore.acl import ACL
-from apcore.errors import ACLRuleError
+from apcore.errors import ACLRuleError, InvalidInputError
+from django_apcore import services
 from django_apcore.conf import acl_conditions
-from django_apcore.models import ACLRule, Toggle
+from django_apcore.models import ACLRule, Toggle, WebhookSubscriber
 
 if TYPE_CHECKING:
     RuleModelForm = forms.ModelForm[ACLRule]
     ToggleModelForm = forms.ModelForm[Toggle]
+    WebhookModelForm = forms.ModelForm[WebhookSubscriber]
 else:
-    RuleModelForm = ToggleModelForm = forms.ModelForm  # Django's class takes no parameter at run time
+    RuleModelForm = ToggleModelForm = WebhookModelForm = forms.ModelForm  # Django's class takes no parameter at run time
 
 
 class DecisionForm(forms.Form):
@@ -91,6 +93,40 @@ class ACLRuleForm(CheckedRuleForm):
     class Meta:
         model = ACLRule
         fields = ["position", "enabled", "effect", "callers", "targets", "conditions", "description"]
+
+
+class WebhookForm(WebhookModelForm):
+    """The secret can be replaced; what it is, the form does not say."""
+
+    secret = forms.CharField(
+        label=_("Secret"),
+        required=False,
+        max_length=200,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=_("Signs what is sent; the receiver has to know it. Empty: it stays as it is."),
+    )
+    types = PatternsField(
+        label=_("Event types"), help_text=_("One pattern on each line: apcore.approval.*, or * for all.")
+    )
+    modules = PatternsField(
+        label=_("Modules"),
+        required=False,
+        help_text=_("One pattern on each line. Empty: events about all modules and about none."),
+    )
+
+    class Meta:
+        model = WebhookSubscriber
+        fields = ["name", "enabled", "url", "types", "min_severity", "modules"]
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]  # Django's own hook: the instance is filled in here
+        if self.errors:
+            return
+        try:
+            services.check_webhook(self.instance, self.cleaned_data.get("secret") or None)
+        except InvalidInputError as error:
+            self.add_error(str(error.details["field"]), error.message)
 
 
 class ToggleForm(ToggleModelForm):

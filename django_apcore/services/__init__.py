@@ -29,7 +29,7 @@ from django_apcore.services.remeasure import remeasure
 from django_apcore.services.request import open_request
 from django_apcore.services.resume import resume
 from django_apcore.services.run_task import run_task
-from django_apcore.services.save_webhook import delete_webhook, save_webhook
+from django_apcore.services.save_webhook import check_webhook, delete_webhook, save_webhook
 from django_apcore.services.seal import SegmentState, seal, segments
 from django_apcore.services.submit import dispatch_submitted, submit
 from django_apcore.services.supersede import supersede
@@ -50,6 +50,7 @@ __all__ = [
     "cancel",
     "cancel_task",
     "consume",
+    "check_webhook",
     "delete_policy",
     "delete_rule",
     "delete_webhook",

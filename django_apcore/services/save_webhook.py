@@ -1,7 +1,5 @@
 """Save: who is told of which events, over HTTP."""
 
-from collections.abc import Sequence
-
 from django.contrib.auth.models import User
 
 from apcore.errors import InvalidInputError
@@ -21,14 +19,9 @@ def save_webhook(row: WebhookSubscriber, *, secret: str | None = None, actor: Us
     Raises InvalidInputError for an address that must not be reached, a secret that is missing or shorter than 16
     characters, and patterns that are no list of texts.
     """
-    require_reachable(row.url)
-    _require_patterns("types", row.types)
-    _require_patterns("modules", row.modules)
+    check_webhook(row, secret)
     if secret is not None:
-        _require_strong(secret)
         row.secret_encrypted = encrypt(secret)
-    if not row.secret_encrypted:
-        raise InvalidInputError("A webhook needs a secret to sign with", user_fixable=True)
     with atomic():
         row.save(using=alias())
         append(
@@ -54,22 +47,31 @@ def delete_webhook(row: WebhookSubscriber, *, actor: User | None) -> None:
         row.delete(using=alias())
 
 
-def require_reachable(url: str) -> None:
-    """Raise InvalidInputError for an address that is refused already now. A name that nobody knows yet may come."""
+def check_webhook(row: WebhookSubscriber, secret: str | None) -> None:
+    """Raise InvalidInputError, with the field in its details, for a webhook that cannot be saved like this."""
+    if secret is None and not row.secret_encrypted:
+        raise _wrong("secret", "A webhook needs a secret to sign with")
+    if secret is not None and len(secret) < SHORTEST_SECRET:
+        raise _wrong("secret", f"A secret has at least {SHORTEST_SECRET} characters")
+    for name in ("types", "modules"):
+        patterns = getattr(row, name)
+        if not isinstance(patterns, list) or not all(isinstance(each, str) and each for each in patterns):
+            raise _wrong(name, f"{name} is a list of patterns")
+    _require_reachable(row.url)
+
+
+def _require_reachable(url: str) -> None:
+    """A name that nobody knows yet may come."""
     try:
         resolved(url, allow_private=get_settings().webhook_allow_private)
     except OSError:
         return
+    except InvalidInputError as error:
+        raise _wrong("url", error.message) from error
 
 
-def _require_patterns(name: str, patterns: Sequence[str]) -> None:
-    if not isinstance(patterns, list) or not all(isinstance(each, str) and each for each in patterns):
-        raise InvalidInputError(f"{name} is a list of patterns", user_fixable=True)
-
-
-def _require_strong(secret: str) -> None:
-    if len(secret) < SHORTEST_SECRET:
-        raise InvalidInputError(f"A secret has at least {SHORTEST_SECRET} characters", user_fixable=True)
+def _wrong(name: str, message: str) -> InvalidInputError:
+    return InvalidInputError(message, details={"field": name}, user_fixable=True)
 
 
 def _subject(row: WebhookSubscriber) -> str:

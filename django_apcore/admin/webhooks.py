@@ -1,0 +1,101 @@
+"""Webhooks, and how their deliveries went."""
+
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from django_apcore import services
+from django_apcore.admin.bases import Admin, ReadOnlyAdmin, status_badge
+from django_apcore.admin.forms import WebhookForm
+from django_apcore.models import OutboxMessage, WebhookSubscriber
+
+
+@admin.register(WebhookSubscriber)
+class WebhookAdmin(Admin):
+    """The secret can be written and not read. The address may hold one too, so only the form of a webhook shows it."""
+
+    form = WebhookForm
+    list_display = ["name", "state", "min_severity", "last_delivered_at", "failures", "last_error"]
+    list_filter = ["enabled"]
+    search_fields = ["name"]
+    readonly_fields = ["last_delivered_at", "last_failed_at", "failures", "last_error"]
+    fieldsets = [
+        (None, {"fields": ["name", "enabled", "url", "secret"]}),
+        (gettext_lazy("What it is told"), {"fields": ["types", "min_severity", "modules"]}),
+        (
+            gettext_lazy("How it went"),
+            {"fields": ["last_delivered_at", "last_failed_at", "failures", "last_error"]},
+        ),
+    ]
+
+    class Media:
+        css = {"all": ["django_apcore/admin.css"]}
+
+    def save_model(self, request: HttpRequest, obj: WebhookSubscriber, form: Any, change: bool) -> None:
+        secret = form.cleaned_data.get("secret") or None
+        services.save_webhook(obj, secret=secret, actor=cast(User, request.user))
+
+    def delete_model(self, request: HttpRequest, obj: WebhookSubscriber) -> None:
+        services.delete_webhook(obj, actor=cast(User, request.user))
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[WebhookSubscriber]) -> None:
+        for webhook in queryset:
+            services.delete_webhook(webhook, actor=cast(User, request.user))
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """What waits for a webhook goes with it, and is nobody else's to allow."""
+        to_delete, counts, _perms, protected = super().get_deleted_objects(objs, request)
+        return to_delete, counts, set(), protected
+
+    @admin.display(description=gettext_lazy("state"))
+    def state(self, webhook: WebhookSubscriber) -> SafeString:
+        if not webhook.enabled:
+            return status_badge("neutral", "–", _("off"))
+        if webhook.failures:
+            return status_badge("bad", "✕", _("failing"))
+        return status_badge("good", "✓", _("on"))
+
+
+@admin.register(OutboxMessage)
+class OutboxAdmin(ReadOnlyAdmin):
+    """What leaves after a commit: when it left, or why it has not. Contents are encrypted and shown to nobody."""
+
+    list_display = ["created_at", "kind", "subject", "subscriber", "state", "attempts", "last_error"]
+    list_filter = ["kind", ("abandoned_at", admin.EmptyFieldListFilter), ("delivered_at", admin.EmptyFieldListFilter)]
+    list_select_related = ["subscriber"]
+    search_fields = ["idempotency_key", "subject"]
+    ordering = ["-created_at"]
+    actions = ["try_again"]
+    fields = [
+        "kind", "subject", "subscriber", "idempotency_key", "created_at", "attempts", "next_attempt_at",
+        "delivered_at", "abandoned_at", "last_error",
+    ]  # fmt: skip
+    readonly_fields = fields
+
+    class Media:
+        css = {"all": ["django_apcore/admin.css"]}
+
+    def has_retry_permission(self, request: HttpRequest) -> bool:
+        return cast(User, request.user).has_perm("django_apcore.change_webhooksubscriber")
+
+    @admin.action(description=gettext_lazy("Try dead letters again"), permissions=["retry"])
+    def try_again(self, request: HttpRequest, queryset: QuerySet[OutboxMessage]) -> None:
+        dead = list(queryset.filter(kind=OutboxMessage.Kind.WEBHOOK).exclude(abandoned_at=None))
+        for message in dead:
+            services.retry_delivery(message)
+        said = ngettext("%d event is tried again.", "%d events are tried again.", len(dead)) % len(dead)
+        self.message_user(request, said, messages.SUCCESS if dead else messages.WARNING)
+
+    @admin.display(description=gettext_lazy("state"))
+    def state(self, message: OutboxMessage) -> SafeString:
+        if message.delivered_at is not None:
+            return status_badge("good", "✓", _("delivered"))
+        if message.abandoned_at is not None:
+            return status_badge("bad", "✕", _("given up"))
+        return status_badge("neutral", "…", _("waits"))
