@@ -7,7 +7,7 @@ from typing import Any
 
 from apcore.config import Config
 from apcore.errors import ModuleError
-from apcore.redaction import redact
+from apcore.redaction import REDACTED_VALUE, is_sensitive_key, redact
 from django_apcore import runtime
 from django_apcore.conf import get_settings, load_config
 from django_apcore.management.subcommands.base import Answer, Options, Subcommand, counted, table
@@ -43,13 +43,12 @@ def check(options: Options) -> Answer:
 
 def _values(config: Config) -> Iterator[dict[str, Any]]:
     """Without the secrets, by the schemas of the namespaces and by the names of keys."""
-    shown = _without_secrets(config)
-    for path, _, source in config.values():
-        yield {"key": path, "value": _at(shown, path), "source": str(source)}
-
-
-def _without_secrets(config: Config) -> Any:
-    return redact(config.data, config.schema(), sensitive_keys())
+    keys = sensitive_keys()
+    shown = redact(config.data, config.schema(), keys)
+    for path, value, source in config.values():
+        # A variable that means no known key may have been parted in the middle of its name: API_KEY as `api.key`.
+        is_hidden = value not in (None, [], {}) and is_sensitive_key(path.replace(".", "_"), keys)
+        yield {"key": path, "value": REDACTED_VALUE if is_hidden else _at(shown, path), "source": str(source)}
 
 
 def _at(tree: Any, path: str) -> Any:
