@@ -71,11 +71,11 @@ class OutboxAdmin(ReadOnlyAdmin):
     list_select_related = ["subscriber"]
     search_fields = ["idempotency_key", "subject"]
     ordering = ["-created_at"]
-    actions = ["try_again"]
-    fields = [
+    actions = ["try_again"]  # type: ignore[assignment]  # the base class offers none
+    fields = (
         "kind", "subject", "subscriber", "idempotency_key", "created_at", "attempts", "next_attempt_at",
         "delivered_at", "abandoned_at", "last_error",
-    ]  # fmt: skip
+    )  # fmt: skip
     readonly_fields = fields
 
     class Media:

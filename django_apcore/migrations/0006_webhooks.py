@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=100, unique=True)),
-                ('url', models.URLField(max_length=500, verbose_name='URL')),
+                ('url', models.CharField(max_length=500, verbose_name='URL')),
                 ('secret_encrypted', models.TextField(editable=False)),
                 ('types', models.JSONField(default=django_apcore.models.webhooks.everything, help_text='Patterns, such as apcore.approval.*', verbose_name='event types')),
                 ('min_severity', models.CharField(choices=[('info', 'info'), ('warn', 'warning'), ('error', 'error')], default='info', max_length=8, verbose_name='from severity')),

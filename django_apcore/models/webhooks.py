@@ -22,7 +22,7 @@ class WebhookSubscriber(models.Model):
         ERROR = "error", _("error")
 
     name = models.CharField(max_length=100, unique=True)
-    url = models.URLField(_("URL"), max_length=500)
+    url = models.CharField(_("URL"), max_length=500)
     secret_encrypted = models.TextField(editable=False)
     types = models.JSONField(_("event types"), default=everything, help_text=_("Patterns, such as apcore.approval.*"))
     min_severity = models.CharField(_("from severity"), max_length=8, choices=Severity.choices, default=Severity.INFO)
