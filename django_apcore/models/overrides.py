@@ -44,7 +44,7 @@ class Heartbeat(models.Model):
     class Meta:
         verbose_name = _("sign of life")
         verbose_name_plural = _("signs of life")
-        default_permissions = ()
+        default_permissions = ("view",)
 
     def __str__(self) -> str:
         return self.name
