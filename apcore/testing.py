@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from apcore.app import App, build_app
 from apcore.approval import ApprovalRequest, ApprovalResult
+from apcore.config import REGISTRY
 from apcore.context import Context, Identity
 from apcore.errors import InvalidInputError
 
@@ -36,6 +38,22 @@ class ScriptedApprovalHandler:
         if not self._answers:
             raise InvalidInputError("The script has no answer left: give ScriptedApprovalHandler one per question")
         return self._answers.pop(0)
+
+
+@contextmanager
+def isolated_namespaces(*, empty: bool = True) -> Iterator[None]:
+    """Within the block the framework's own configuration namespaces, and those that are registered there.
+
+    The registry belongs to the process (§9.5.3) and has no way back but this one. Without ``empty`` the namespaces of
+    before count, too.
+    """
+    before = REGISTRY.snapshot()
+    if empty:
+        REGISTRY.restore()
+    try:
+        yield
+    finally:
+        REGISTRY.restore(before)
 
 
 def app_with(*modules: Any, **parts: Any) -> App:

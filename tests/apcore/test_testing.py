@@ -1,8 +1,9 @@
 import pytest
 
-from apcore import ApprovalResult, module
+from apcore import ApprovalResult, Config, module
+from apcore.config import REGISTRY
 from apcore.errors import ApprovalDeniedError, ApprovalPendingError
-from apcore.testing import ScriptedApprovalHandler, app_with, context_as
+from apcore.testing import ScriptedApprovalHandler, app_with, context_as, isolated_namespaces
 
 
 @module(id="users.erase", annotations={"requires_approval": True})
@@ -28,3 +29,14 @@ def test_a_script_that_is_over_lets_nothing_through() -> None:
         app.executor.call("users.erase", {"user_id": 1})
     with pytest.raises(Exception, match="no answer left"):
         app.executor.call("users.erase", {"user_id": 1})
+
+
+def test_namespaces_of_a_test_end_with_it() -> None:
+    before = REGISTRY.snapshot()
+    with isolated_namespaces(empty=False):
+        Config.register_namespace("outside")
+        with isolated_namespaces():
+            Config.register_namespace("inside")
+            assert set(REGISTRY.namespaces) == {"apcore", "observability", "sys_modules", "inside"}
+        assert set(REGISTRY.namespaces) == {*before[0], "outside"}
+    assert REGISTRY.snapshot() == before

@@ -16,6 +16,7 @@ from types import ModuleType
 import pytest
 import yaml
 
+from apcore.testing import isolated_namespaces
 from project.store import models
 from tests.docs.commands import problem_of
 from tests.docs.markdown import PAGES, Block, blocks, page_name
@@ -41,7 +42,7 @@ def namespace() -> Iterator[ModuleType]:
     The reader's own models, `shop.models`, are those of the store.
     """
     module = ModuleType("docs_page")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, isolated_namespaces(empty=False):
         for name, stand_in in ((module.__name__, module), ("shop", ModuleType("shop")), ("shop.models", models)):
             patch.setitem(sys.modules, name, stand_in)
         yield module

@@ -2,14 +2,12 @@ import os
 
 import pytest
 
-from apcore.config import REGISTRY
+from apcore.testing import isolated_namespaces
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch, tmp_path):
     """The framework's own namespaces, an environment that says nothing, an empty working directory and home."""
-    before = REGISTRY.snapshot()
-    REGISTRY.restore()
     for name in os.environ:
         if name.startswith("APCORE_") or name == "XDG_CONFIG_HOME":
             monkeypatch.delenv(name)
@@ -17,8 +15,8 @@ def alone(monkeypatch, tmp_path):
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
-    yield
-    REGISTRY.restore(before)
+    with isolated_namespaces():
+        yield
 
 
 @pytest.fixture
