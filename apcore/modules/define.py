@@ -18,7 +18,7 @@ from apcore.modules.deprecated import warn_on_use
 from apcore.modules.examples import ModuleExample
 from apcore.modules.planned import PlannedModule, planned_execute
 from apcore.modules.source import source_hash
-from apcore.schema import ModuleSchema, SchemaLoader, check_schema, schema_document
+from apcore.schema import ModuleSchema, SchemaLoader, checked_document
 
 logger = logging.getLogger("apcore.modules")
 
@@ -59,7 +59,7 @@ def _definition(
     annotations = _annotations(getattr(module, "annotations", None))
     if companion.annotations is not None:
         annotations = merge_annotations(companion.annotations, annotations)
-    input_schema = _schema(schema.input_schema)
+    input_schema = checked_document(schema.input_schema)
     deprecation = companion.deprecation
     return ModuleDefinition(
         module_id=module_id,
@@ -77,7 +77,7 @@ def _definition(
             **(deprecation.to_dict() if deprecation else {}),
         },
         input_schema=input_schema,
-        output_schema=_schema(schema.output_schema),
+        output_schema=checked_document(schema.output_schema),
         input_defaults=_defaults(input_schema),
         effect=_effect(module, is_planned),
         timeout_ms=_timeout(companion.resources.timeout_ms if companion.resources else _own_timeout(module)),
@@ -178,12 +178,6 @@ def _effect(module: Any, is_planned: bool) -> EffectKind:
     if is_planned:
         return "planned"
     return "declared" if callable_attribute(module, "preview") else "none"
-
-
-def _schema(source: Any) -> Mapping[str, Any]:
-    document = schema_document(source)
-    check_schema(document)
-    return document
 
 
 def _defaults(input_schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,11 +21,8 @@ def source_hash(module: Any) -> str:
     Whole files, because an edit to a helper or a constant beside a module changes it as much as one to its own lines.
     Code that has no file (typed into a shell) counts with its name alone.
     """
-    digest = hashlib.sha256()
-    for code in _code_of(module):
-        digest.update(f"{code.__module__}.{code.__qualname__}\n".encode())
-        digest.update(_file_content(code))
-    return digest.hexdigest()
+    parts = [f"{code.__module__}.{code.__qualname__}\n".encode() + _file_content(code) for code in _code_of(module)]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def source_file(module: Any) -> str | None:

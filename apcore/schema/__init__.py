@@ -1,6 +1,7 @@
 """Schemas: documents, validation, inference from functions, canonical JSON (§4, §5.11)."""
 
 from apcore.schema.canonical import canonical_json, content_hash
+from apcore.schema.checked import checked_document
 from apcore.schema.coercion import SchemaValidator, coerce_types
 from apcore.schema.deprecation import DeprecatedField, deprecated_fields
 from apcore.schema.documents import schema_document
@@ -44,6 +45,7 @@ __all__ = [
     "canonical_json",
     "change_type",
     "check_schema",
+    "checked_document",
     "coerce_types",
     "compile_schema",
     "content_hash",
