@@ -6,8 +6,8 @@ from django_apcore.admin.audit import AuditEntryAdmin
 from django_apcore.admin.policies import ApprovalPolicyAdmin
 from django_apcore.admin.tasks import AsyncTaskAdmin
 from django_apcore.admin.toggles import ToggleAdmin
-from django_apcore.admin.webhooks import OutboxAdmin, WebhookAdmin
 from django_apcore.admin.usage import ErrorRecordAdmin, UsageBucketAdmin
+from django_apcore.admin.webhooks import OutboxAdmin, WebhookAdmin
 
 __all__ = [
     "ACLRuleAdmin",
@@ -18,6 +18,6 @@ __all__ = [
     "ErrorRecordAdmin",
     "OutboxAdmin",
     "ToggleAdmin",
-    "WebhookAdmin",
     "UsageBucketAdmin",
+    "WebhookAdmin",
 ]

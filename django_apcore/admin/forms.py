@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     ToggleModelForm = forms.ModelForm[Toggle]
     WebhookModelForm = forms.ModelForm[WebhookSubscriber]
 else:
-    RuleModelForm = ToggleModelForm = WebhookModelForm = forms.ModelForm  # Django's class takes no parameter at run time
+    RuleModelForm = ToggleModelForm = WebhookModelForm = (
+        forms.ModelForm
+    )  # Django's class takes no parameter at run time
 
 
 class DecisionForm(forms.Form):
