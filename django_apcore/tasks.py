@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import timedelta
 from functools import wraps
 from traceback import format_tb
@@ -100,6 +101,13 @@ def deliver_webhooks() -> Outcome:
 def prune_usage() -> Outcome:
     """Merge usage by the hour into days, and drop what is too old. Long-lived processes do it by themselves."""
     return {"pruned": runtime.get().app.usage.prune()}
+
+
+@shared_task(name="apcore.keep_records")
+@_without_secrets
+def keep_records() -> Outcome:
+    """Remove and archive what the settings say is old enough; without such settings everything stays."""
+    return asdict(services.keep_records())
 
 
 @worker_ready.connect(dispatch_uid="django_apcore.recover")

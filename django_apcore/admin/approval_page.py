@@ -128,6 +128,11 @@ class ApprovalPage:
         return requests.binding(self._approval, self._policy)
 
     @property
+    def details_removed(self) -> bool:
+        """Whether the request was finished so long ago that its details are gone."""
+        return self._approval.details_removed_at is not None
+
+    @property
     def inputs(self) -> tuple[changes.FieldRow, ...]:
         return changes.field_rows(None, self._approval.inputs_redacted)
 
@@ -232,6 +237,8 @@ def _choice(count: changes.Count, wanted: ChangeFilter) -> CountChoice:
 
 
 def _unlisted(approval: ApprovalRequest) -> str:
+    if approval.details_removed_at is not None:
+        return _("The single changes were removed. Counts and digest covered all of them.")
     if approval.effect_listed >= approval.effect_total:
         return ""
     text = _("{listed} of {total} changes are listed here. Counts and digest cover all of them.")
@@ -240,7 +247,7 @@ def _unlisted(approval: ApprovalRequest) -> str:
 
 def _difference(approval: ApprovalRequest) -> difference.Difference | None:
     approved = approval.supersedes
-    if approved is None:
+    if approved is None or approved.details_removed_at or approval.details_removed_at:
         return None
     gone, before = queries.differing(approved, approval)
     new, after = queries.differing(approval, approved)

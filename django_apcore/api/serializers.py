@@ -178,6 +178,7 @@ class ApprovalSerializer(ApprovalSummarySerializer):
             "supersedes",
             "superseded_by",
             "superseded_reason",
+            "details_removed_at",
             "committed_digest",
             "failure",
         ]

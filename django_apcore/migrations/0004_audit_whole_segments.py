@@ -110,7 +110,7 @@ WHEN NOT {_IS_FOR_TESTS} AND NOT EXISTS (
 BEGIN
     SELECT RAISE(ABORT, 'The audit trail is append-only: DELETE is refused.');
 END
-""",
+""",  # noqa: S608 - both names are constants
 ]
 SQLITE_BACK = ["DROP TRIGGER django_apcore_audit_no_delete", "DROP TRIGGER django_apcore_audit_no_update"]
 

@@ -68,5 +68,7 @@ def _collect(request: ApprovalRequest, identity: Identity | None, key: str | Non
             save(request, "collected_at", "collected_key_hash")
         elif told is None or not digest_matches(request.collected_key_hash, _KEY_PURPOSE, told):
             raise conflict(request, "already_collected", "The result of this approval was handed out already.")
+    if request.details_removed_at is not None:
+        raise conflict(request, "already_collected", "The result of this approval is no longer kept.")
     result: dict[str, Any] = decrypt(request.result_encrypted)
     return result

@@ -40,10 +40,18 @@ class Tally:
 
 def statements(approval: ApprovalRequest, policy: ApprovalPolicy | None) -> list[Statement]:
     """Provenance, completeness and what nobody watched, in that order."""
-    found = [provenance(approval)]
+    found = [*_removed(approval), provenance(approval)]
     if approval.provenance == Provenance.NONE:
         return [*found, compensation(approval)]
     return [*found, completeness(approval, policy), *unwatched(approval)]
+
+
+def _removed(approval: ApprovalRequest) -> list[Statement]:
+    if approval.details_removed_at is None:
+        return []
+    text = _("Inputs, single changes and the result were removed {ago} ({moment}). Counts, digests, decisions remain.")
+    when = approval.details_removed_at
+    return [Statement("note", _("Details removed"), text.format(ago=ago(when), moment=moment(when)))]
 
 
 def headline(approval: ApprovalRequest) -> str:

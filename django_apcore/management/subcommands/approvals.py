@@ -1,6 +1,7 @@
 """`approvals`: the queue, and decisions."""
 
 from argparse import ArgumentParser
+from datetime import timedelta
 from typing import Any
 
 from django_apcore import services
@@ -93,6 +94,12 @@ def expire(options: Options) -> Answer:
     return Answer({"expired": count}, [f"{counted(count, 'request')} expired."])
 
 
+def remove_details(options: Options) -> Answer:
+    """Remove inputs, changes and results of requests that were finished long ago."""
+    count = services.remove_details(older_than=timedelta(days=options["older_than"]))
+    return Answer({"requests": count}, [f"Details of {counted(count, 'request')} removed."])
+
+
 def _settled(row: ApprovalRequest) -> Answer:
     return Answer(_summary(row), [f"Request {row.pk} is {row.status}."])
 
@@ -148,6 +155,10 @@ def _action_arguments(parser: ArgumentParser) -> None:
     add_user(parser, required=True)
 
 
+def _removal_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--older-than", type=float, required=True, metavar="DAYS", help="since a request was finished")
+
+
 SUBCOMMANDS = (
     Subcommand("approvals list", "List requests.", list_requests, _list_arguments, _GROUP),
     Subcommand("approvals show", "Show one request.", show, _show_arguments, _GROUP),
@@ -156,4 +167,5 @@ SUBCOMMANDS = (
     Subcommand("approvals cancel", "Withdraw a request.", cancel, _decision_arguments, _GROUP),
     Subcommand("approvals remeasure", "Measure a pending request again.", remeasure, _action_arguments, _GROUP),
     Subcommand("approvals expire", "Expire what is due.", expire, group_help=_GROUP),
+    Subcommand("approvals clean", "Remove details of old requests.", remove_details, _removal_arguments, _GROUP),
 )

@@ -16,7 +16,7 @@ from django_apcore import services
 from django_apcore.admin import approval_queries
 from django_apcore.admin.approval_page import page_url
 from django_apcore.models import ApprovalDecision, ApprovalPolicy, ApprovalRequest, EffectChange
-from tests.django_apcore.admin.factories import approval, change, updates
+from tests.django_apcore.admin.factories import DIGEST, approval, change, updates
 
 pytestmark = pytest.mark.django_db
 SCRIPT = "<script>alert(1)</script>"
@@ -532,3 +532,15 @@ def test_the_page_extends_the_admin_of_the_site(ada_client: Client) -> None:
 
     assert "Music store" in html
     assert 'class="breadcrumbs"' in html
+
+
+def test_a_page_without_details_says_so(ada_client: Client) -> None:
+    old = approval(updates(2), status="rejected", decided_at=timezone.now() - timedelta(days=3))
+    assert services.remove_details(older_than=timedelta(days=1)) == 1
+    html = page(ada_client, old)
+    assert "Details removed" in html
+    assert "The single changes were removed." in html
+    assert "2 rows changed" in html
+    assert DIGEST in html
+    assert "Track number 1" not in html
+    assert "Rock" not in html

@@ -1,0 +1,25 @@
+"""One process that appends to the audit trail: says when it is ready, and is told until when to write (Unix time)."""
+
+import sys
+import time
+import uuid
+
+import django
+
+django.setup()
+
+from django_apcore import services  # noqa: E402 - Django has to be set up first
+
+
+def write(end: float) -> None:
+    """Append entries like those of approvals, each about another subject, in a transaction of its own."""
+    while time.time() < end:
+        subject, digest = f"approval:{uuid.uuid4()}", uuid.uuid4().hex
+        data = {"provenance": "measured", "effect_digest": digest, "counts": {"store.Track": {"update": 12}}}
+        services.append("approval.requested", subject=subject, module_id="store.catalogue.reprice", data=data)
+
+
+if __name__ == "__main__":
+    services.verify(partition=0)  # what is done once in a process is done
+    print("ready", flush=True)
+    write(float(sys.stdin.readline()))

@@ -1,0 +1,49 @@
+"""The audit trail under eight writers, and what a database that is no test database says to who would touch it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.django_apcore.races.conftest import Arena, Racer
+from tests.django_apcore.trail import TABLE
+
+
+def test_eight_processes_write_and_one_prunes_meanwhile(arena: Arena, tmp_path: Path) -> None:
+    writers = [arena.start() for _ in range(8)]
+    keeper = arena.racers[0]
+    moves = [(writer, "append_widely", {"name": "many", "times": 40}) for writer in writers]
+    told = arena.race(*moves, (keeper, "keep", {"directory": str(tmp_path)}))
+    assert [each.get("answer") for each in told[:-1]] == [40] * 8
+    pruned_before = told[-1]["answer"]
+    assert keeper.do("verify", times=1)
+    in_database = keeper.do("written", name="many")
+    in_archives = sum(line.count('"subject":"many:') for file in tmp_path.iterdir() for line in file.open())
+    assert in_database + in_archives == 320, pruned_before
+    for writer in writers:
+        writer.process.stdin.close()
+        writer.process.wait()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"UPDATE {TABLE} SET kind = 'forged'",
+        f"DELETE FROM {TABLE}",
+        f"DELETE FROM {TABLE} WHERE sequence = 1",
+        pytest.param(f"TRUNCATE {TABLE}", marks=pytest.mark.postgresql),
+    ],
+)
+def test_the_database_refuses_what_is_no_pruning(first: Racer, statement: str) -> None:
+    for number in range(3):
+        first.do("append", subject=f"refused:{number}", times=2)
+    before = first.do("written", name="refused")
+    assert "The audit trail is append-only" in first.do("tamper", statement=statement)
+    assert first.do("written", name="refused") == before
+    assert first.do("verify", times=1)
+
+
+def test_what_was_sealed_archived_and_pruned_may_go(first: Racer, tmp_path: Path) -> None:
+    first.do("append", subject="kept", times=3)
+    assert first.do("keep", directory=str(tmp_path)) >= 3
+    assert first.do("verify", times=1)
+    assert "append-only" in first.do("tamper", statement=f"DELETE FROM {TABLE}")
