@@ -43,6 +43,10 @@ class DjangoSyncRunner(SyncRunner):
         with _statement_timeout(deadline):
             return await super().call_within(deadline, context, function, *args)
 
+    async def can_run_again(self) -> bool:
+        """Not in a transaction that a failed statement broke: all it can do is roll back."""
+        return not _is_broken()
+
     async def execute(self, invocation: Invocation, body: Body) -> None:
         """Run ``body``; under a grant, consume the approval, run, measure, compare and commit as one transaction.
 
@@ -130,6 +134,10 @@ class DjangoAsyncRunner(AsyncRunner):
     def __init__(self, deadlines: Deadlines) -> None:
         super().__init__(deadlines)
         self._sync = DjangoSyncRunner(deadlines)
+
+    async def can_run_again(self) -> bool:
+        """Like the sync runner's; connections belong to the thread that modules run on."""
+        return not await sync_to_async(_is_broken, thread_sensitive=True)()
 
     async def execute(self, invocation: Invocation, body: Body) -> None:
         """Like the sync runner's; other coroutines never see the inside of the transaction."""
@@ -265,6 +273,18 @@ def _statement_timeout(deadline: float | None) -> Iterator[None]:
         for connection, limit in previous:
             if _takes_statements(connection):
                 _swap_statement_timeout(connection, limit)
+
+
+def _is_broken() -> bool:
+    opened = connections.all(initialized_only=True)
+    return any(each.in_atomic_block and (each.needs_rollback or _has_failed(each)) for each in opened)
+
+
+def _has_failed(connection: Any) -> bool:
+    """Whether PostgreSQL refuses every further statement of this transaction, which Django may not know yet."""
+    if connection.vendor != "postgresql" or connection.connection is None:
+        return False
+    return bool(connection.connection.info.transaction_status.name == "INERROR")
 
 
 def _takes_statements(connection: Any) -> bool:

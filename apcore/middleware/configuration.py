@@ -19,6 +19,9 @@ BUILT_IN: Final[Mapping[str, str]] = {
 OBSERVING: Final = ("tracing", "logging", "metrics", "error_wrapper")
 """Built-ins that are on (§11.4); an entry may give one another priority, and settings of its own."""
 
+BY_DEFAULT: Final = (*OBSERVING, "usage", "platform_notify", "error_history")
+"""What an app has unless ``disabled`` names it."""
+
 _KEYS: Final = ("id", "class", "priority", "config")
 _OWN_PATH: Final = "apcore.middleware."
 
@@ -91,7 +94,12 @@ def _each(values: Any, place: str, read: Callable[[Any, str], Any], mistakes: li
 
 
 def _disabled_id(name: Any, place: str) -> str:
-    return _checked(checked_id, name, place)  # type: ignore[no-any-return]  # what checked_id returns
+    checked: str = _checked(checked_id, name, place)
+    if checked not in BY_DEFAULT:
+        raise ConfigError(
+            f"{place} names {checked}, which is not on by default; on by default are {', '.join(BY_DEFAULT)} (§11.4)"
+        )
+    return checked
 
 
 def _checked(check: Callable[[Any], Any], value: Any, place: str) -> Any:

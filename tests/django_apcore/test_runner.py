@@ -12,7 +12,14 @@ from django.contrib.auth.models import Group
 from django.db import connection, connections, transaction
 
 from apcore import ApprovalResult, AutoApproveHandler, CallbackApprovalHandler, Context, ModuleAnnotations, module
-from apcore.errors import ApprovalDeniedError, ModuleExecuteError, ModuleTimeoutError, SchemaValidationError
+from apcore.errors import (
+    ApprovalDeniedError,
+    InternalError,
+    ModuleExecuteError,
+    ModuleTimeoutError,
+    SchemaValidationError,
+)
+from apcore.middleware.builtin.retry import RetryMiddleware
 from django_apcore.runtime import Runtime
 from django_apcore.testing import allow_all, override_runtime
 
@@ -273,3 +280,45 @@ class override_settings_executor:
     def __exit__(self, *_: object) -> None:
         for deadlines in self._deadlines:
             deadlines._grace = self._before
+
+
+@module(id="test.twice", effect="transactional", annotations=ModuleAnnotations(idempotent=True))
+def works_the_second_time(name: str, context: Context) -> dict[str, Any]:
+    """Write, fail at first, and succeed then"""
+    Group.objects.create(name=name)
+    if context.attempt == 1:
+        raise InternalError("not yet")
+    return {"attempt": context.attempt}
+
+
+@module(id="test.breaks", annotations=ModuleAnnotations(idempotent=True))
+def breaks_its_transaction(seen: list[int], context: Context) -> dict[str, Any]:
+    """Leave a transaction that can only be rolled back"""
+    Group.objects.create(name=f"attempt {context.attempt}")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM a_table_that_does_not_exist")
+    return {}
+
+
+@pytest.mark.django_db(transaction=True, databases="__all__")
+def test_what_a_failed_attempt_wrote_is_undone_before_the_next(call: Callable[..., Any], runtime: Runtime) -> None:
+    runtime.registry.register("test.twice", works_the_second_time)
+    runtime.executor.use(RetryMiddleware(base_delay_ms=1))
+    assert call("test.twice", name="once") == {"attempt": 2}
+    assert list(Group.objects.values_list("name", flat=True)) == ["once"]
+
+
+@pytest.mark.django_db(transaction=True, databases="__all__")
+def test_in_a_transaction_that_is_broken_nothing_is_tried_again(
+    runtime: Runtime, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "apcore.execution")
+    runtime.registry.register("test.breaks", breaks_its_transaction)
+    runtime.executor.use(RetryMiddleware(base_delay_ms=1))
+    with pytest.raises(ModuleExecuteError) as caught, transaction.atomic():  # noqa: PT012 - the block is what breaks
+        if connection.vendor != "postgresql":
+            transaction.set_rollback(True)  # what Django does when a statement of a nested block fails
+        runtime.executor.call("test.breaks", {"seen": []})
+    assert "attempts" not in caught.value.details
+    assert "broken" in caplog.text
+    assert names() == set()

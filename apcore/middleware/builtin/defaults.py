@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -71,11 +71,9 @@ def assembled(
 ) -> tuple[MiddlewareEntry, ...]:
     """What an executor is given, outermost first: defaults that are not disabled, entries, and ``further`` objects.
 
-    An entry with the ID of a default takes its place. Raises ConfigError for a disabled ID that is no default, and
-    InvalidInputError for an ID that two have.
+    An entry with the ID of a default takes its place. Raises InvalidInputError for an ID that two have.
     """
     built_ins = {each.id: each for each in defaults}
-    _require_built_ins(settings.disabled, built_ins)
     manager = MiddlewareManager()
     for name, middleware in built_ins.items():
         mine = [entry for entry in settings.entries if entry.name == name]
@@ -88,12 +86,3 @@ def assembled(
     for middleware in further:
         manager.add(middleware)
     return manager.entries
-
-
-def _require_built_ins(disabled: Iterable[str], built_ins: Mapping[str, Any]) -> None:
-    unknown = sorted(set(disabled) - set(built_ins) - {"platform_notify"})
-    if unknown:
-        raise ConfigError(
-            f"middleware.disabled names {', '.join(unknown)}, which is not on by default; "
-            f"on by default are {', '.join(built_ins)} (§11.4)"
-        )

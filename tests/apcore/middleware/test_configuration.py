@@ -52,7 +52,11 @@ def test_the_sample_of_the_specification_loads() -> None:
             {"id": "custom", "class": f"{HERE}Custom", "priority": 50},
         ]
     )
-    assert [(each.id, each.priority) for each in settings.entries] == [("logging", 100), ("tracing", 90), ("custom", 50)]
+    assert [(each.id, each.priority) for each in settings.entries] == [
+        ("logging", 100),
+        ("tracing", 90),
+        ("custom", 50),
+    ]
     assert isinstance(settings.entries[2].middleware, Custom)
     assert settings.entries[0].config == {"level": "info"}
 

@@ -43,7 +43,6 @@ def test_wrong_types_are_reported_once() -> None:
     "setting",
     [
         {"CONTEXT_FACTORY": "no.such"},
-        {"MIDDLEWARE": ["no.such"]},
         {"REWRITERS": ["no.such"]},
         {"ACL_CONDITIONS": {"x": "no.such"}},
         {"APPROVAL_HANDLER": "no.such"},
@@ -52,6 +51,30 @@ def test_wrong_types_are_reported_once() -> None:
 def test_paths_have_to_exist(setting: dict[str, Any]) -> None:
     assert ids(configured(checks.check_paths, **setting)) == ["django_apcore.E003"]
     assert configured(checks.check_paths) == []
+
+
+@pytest.mark.req("R-11.2-01", "R-11.4-01")
+@pytest.mark.parametrize(
+    ("setting", "text"),
+    [
+        ({"MIDDLEWARE": ["no.such"]}, "cannot be imported"),
+        ({"MIDDLEWARE": [{"id": "retry", "config": {"max_retries": 9}}]}, "1 to 5"),
+        ({"MIDDLEWARE": [{"id": "retry", "priority": 2_000}]}, "0 to 1000"),
+        ({"MIDDLEWARE": [{"id": "retry"}, {"id": "retry"}]}, "already"),
+        ({"MIDDLEWARE_DISABLED": ["acl_check"]}, "neither disabled nor replaced"),
+        ({"MIDDLEWARE_DISABLED": ["metrix"]}, "not on by default"),
+    ],
+)
+def test_middleware_has_to_be_makeable(setting: dict[str, Any], text: str) -> None:
+    [found] = configured(checks.check_middleware, **setting)
+    assert found.id == "django_apcore.E016"
+    assert text in found.msg
+    assert "pipeline steps" in str(found.hint)
+    assert configured(checks.check_middleware, MIDDLEWARE=[{"id": "retry"}], MIDDLEWARE_DISABLED=["usage"]) == []
+
+
+def test_every_wrong_entry_has_its_message() -> None:
+    assert ids(configured(checks.check_middleware, MIDDLEWARE=["no.such", {"id": "x"}])) == ["django_apcore.E016"] * 2
 
 
 def test_modules_that_need_an_approval_need_a_handler() -> None:

@@ -118,7 +118,7 @@ def test_calls_feed_usage_and_error_history(registry: Registry) -> None:
     app.executor.call("math.double", {"a": 2})
     with pytest.raises(Exception, match="unexpected error"):
         app.executor.call("math.fail", {})
-    assert app.usage.module("math.double").figures.calls == 1
+    assert app.usage.module("math.double").figures.call_count == 1
     assert [each.code for each in app.error_history.entries("math.fail")] == ["MODULE_EXECUTE_ERROR"]
 
 
