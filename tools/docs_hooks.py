@@ -18,6 +18,7 @@ from typing import Any
 import django
 
 from apcore.errors import ModuleError
+from apcore.events import CORE_EVENTS
 from django_apcore import exceptions as _exceptions  # noqa: F401 - its errors belong into the table
 from tests.requirements_report import collect_claims, compare, load_requirements
 
@@ -40,6 +41,21 @@ def _subclasses(error: type[ModuleError]) -> Iterator[type[ModuleError]]:
         if each.__module__.startswith(("apcore.", "django_apcore.")) and "code" in vars(each):
             yield each
         yield from _subclasses(each)
+
+
+def events() -> str:
+    """The events of the framework, with their severities and payload keys."""
+    rows = [
+        (
+            f"`{each.type}`",
+            " / ".join(each.severities),
+            ", ".join(f"`{key}`" for key in each.keys),
+            each.emitted_by,
+            each.description,
+        )
+        for each in CORE_EVENTS.values()
+    ]
+    return table(("type", "severity", "payload", "from", "when"), rows)
 
 
 def settings() -> str:
@@ -106,6 +122,7 @@ def _one_line(text: object) -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "commands": commands,
     "errors": errors,
+    "events": events,
     "requirements": requirements,
     "settings": settings,
 }
