@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 DECIDE = "django_apcore.decide_approvalrequest"
 VIEW = "django_apcore.view_approvalrequest"
 MANAGE_TASKS = "django_apcore.change_asynctask"
+VIEW_HEALTH = "django_apcore.view_heartbeat"
 VIEW_USAGE = "django_apcore.view_usagebucket"
 
 Refusal = Literal["own_request", "no_permission", "not_a_decider"]

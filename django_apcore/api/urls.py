@@ -14,6 +14,7 @@ from django_apcore.api.views.approvals import (
 )
 from django_apcore.api.views.calls import CallView, SubmitView, ValidateView
 from django_apcore.api.views.documentation import DocsView, SchemaView, UnknownView
+from django_apcore.api.views.health import HealthView
 from django_apcore.api.views.metrics import MetricsView
 from django_apcore.api.views.modules import ModuleListView, ModuleSchemaView, ModuleView
 from django_apcore.api.views.streams import StreamView
@@ -42,6 +43,7 @@ urlpatterns = [
     path("approvals/<uuid:approval_id>/reject/", RejectView.as_view(), name="approval-reject"),
     path("approvals/<uuid:approval_id>/cancel/", CancelView.as_view(), name="approval-cancel"),
     path("approvals/<uuid:approval_id>/remeasure/", RemeasureView.as_view(), name="approval-remeasure"),
+    path("health/", HealthView.as_view(), name="health"),
     path("usage/", UsageView.as_view(), name="usage"),
     path("metrics/", MetricsView.as_view(), name="metrics"),
     path("schema/", SchemaView.as_view(), name="schema"),

@@ -18,6 +18,8 @@ from django_apcore.services.execute import dispatch_approved, enqueue, execute_a
 from django_apcore.services.expire import expire, expire_due
 from django_apcore.services.export_trail import export_trail
 from django_apcore.services.fail import fail
+from django_apcore.services.health import HealthReport, check_health, is_alive, record_verification
+from django_apcore.services.keep_records import Kept, keep_records
 from django_apcore.services.measure import measure
 from django_apcore.services.name_actors import name_actors
 from django_apcore.services.override import drop_override, override, shown_value, value_of
@@ -26,6 +28,7 @@ from django_apcore.services.prune import prune
 from django_apcore.services.publish_policy import delete_policy, delete_rule, replace_rules, save_policy, save_rule
 from django_apcore.services.reject import reject
 from django_apcore.services.remeasure import remeasure
+from django_apcore.services.remove_details import remove_details
 from django_apcore.services.request import open_request
 from django_apcore.services.resume import resume
 from django_apcore.services.run_task import run_task
@@ -41,6 +44,8 @@ from django_apcore.services.waiting import Queue, waiting
 __all__ = [
     "BrokenEntry",
     "FileReport",
+    "HealthReport",
+    "Kept",
     "Queue",
     "SegmentState",
     "VerificationReport",
@@ -49,8 +54,9 @@ __all__ = [
     "archive",
     "cancel",
     "cancel_task",
-    "consume",
+    "check_health",
     "check_webhook",
+    "consume",
     "delete_policy",
     "delete_rule",
     "delete_webhook",
@@ -68,6 +74,8 @@ __all__ = [
     "fail",
     "find_request",
     "find_task",
+    "is_alive",
+    "keep_records",
     "measure",
     "name_actors",
     "open_request",
@@ -76,9 +84,11 @@ __all__ = [
     "present",
     "prune",
     "record_outcome",
+    "record_verification",
     "refuse",
     "reject",
     "remeasure",
+    "remove_details",
     "replace_rules",
     "result_of",
     "resume",

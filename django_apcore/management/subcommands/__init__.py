@@ -1,6 +1,6 @@
 """The sub-commands of `manage.py apcore`, one file for each group."""
 
-from django_apcore.management.subcommands import access, approvals, audit, calls, config, modules, new, tasks, usage
+from django_apcore.management.subcommands import access, approvals, audit, calls, config, health, modules, new, tasks, usage
 from django_apcore.management.subcommands.base import Answer, Subcommand
 
 SUBCOMMANDS: tuple[Subcommand, ...] = (
@@ -12,6 +12,7 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
     *tasks.SUBCOMMANDS,
     *audit.SUBCOMMANDS,
     *config.SUBCOMMANDS,
+    *health.SUBCOMMANDS,
     *usage.SUBCOMMANDS,
 )
 

@@ -24,6 +24,8 @@ def verify(options: Options) -> Answer:
     if options["file"]:
         return _verify_files(options["file"])
     report = services.verify(options["partition"])
+    if options["partition"] is None:
+        services.record_verification(report)
     lines = [f"{each.reason}: chain {each.partition}: {each.message}" for each in report.broken]
     if report.pruned:
         lines.append(f"{_entries(report.pruned)} are in archives, and a seal vouches for them.")
