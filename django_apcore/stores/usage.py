@@ -46,7 +46,7 @@ class DatabaseUsageStore:
             found = found.filter(module_id=module_id)
         if caller_type is not None:
             found = found.filter(caller_type=caller_type)
-        return [_row(bucket) for bucket in found.iterator()]
+        return [_row(bucket) for bucket in found]
 
     def prune(self, *, hours_before: int, days_before: int) -> int:
         """Merge old hours into days, hour by hour, each in one transaction; drop old days. Returns how many rows went.
