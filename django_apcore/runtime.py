@@ -151,15 +151,19 @@ def stop() -> None:
 
 
 def get_registry() -> Registry:
-    """The registry of this process, with the modules of all installed apps (§9.13.3)."""
+    """The registry of this process, with the modules of all installed apps (§9.13.3), and those below
+    `extensions.root` where the configuration says so."""
     config = _config()
     with _building:
         if config.registry is None:
-            registry = Registry()
-            if get_settings().auto_register_modules:
-                with noticed() as texts:
+            apcore = load_config()
+            registry = Registry(strict_inputs=apcore.namespace("apcore")["schema"]["validation"]["strict"])
+            with noticed() as texts:
+                if get_settings().auto_register_modules:
                     register_modules(registry)
-                config.notices = tuple(texts)
+                if apcore.namespace("apcore")["extensions"]["auto_discover"]:
+                    registry.discover(apcore)
+            config.notices = tuple(texts)
             config.registry = registry
         found: Registry = config.registry
     return found

@@ -19,11 +19,12 @@ from tools.docs_hooks import meanings_of_settings
 FILE = Path(__file__).resolve().parent.parent / "django_apcore" / "schemas" / "django-apcore.schema.json"
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
+_MIDDLEWARE = {"type": ["string", "object"]}
 _SPECIAL: dict[str, dict[str, Any]] = {
     "middleware": {
         "type": ["object", "array"],
-        "properties": {"enabled": {"type": "boolean"}, "classes": _TEXTS},
-        "items": {"type": "string"},
+        "properties": {"enabled": {"type": "boolean"}, "classes": {"type": "array", "items": _MIDDLEWARE}},
+        "items": _MIDDLEWARE,
     },
     "encryption_keys": {**_TEXTS, "x-sensitive": True},
 }

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
-
-from pydantic import TypeAdapter, ValidationError
 
 from apcore.errors import ConfigBindError, ConfigError
 from apcore.redaction import is_sensitive_key
@@ -21,9 +20,10 @@ def bind_namespace(namespace: str, data: Any, cls: type[_T]) -> _T:
     Only the structure counts: the schema of the namespace is not asked again. Raises ConfigBindError, which names the
     namespace and every failing field.
     """
+    pydantic = _pydantic()
     try:
-        bound: _T = TypeAdapter(cls).validate_python(data)
-    except ValidationError as error:
+        bound: _T = pydantic.TypeAdapter(cls).validate_python(data)
+    except pydantic.ValidationError as error:
         faults = [_fault(each) for each in error.errors(include_url=False, include_context=False)]
         listed = "; ".join(f"{namespace}.{path} {message}" if path else message for path, message in faults)
         raise ConfigBindError(
@@ -38,14 +38,20 @@ def typed_value(path: str, value: Any, wanted: Any) -> Any:
 
     A plain value is only checked (a whole number passes as float); other types, as `Path` or `timedelta`, are made.
     """
+    pydantic = _pydantic()
     try:
-        return TypeAdapter(wanted).validate_python(value, strict=wanted in _PLAIN)
-    except ValidationError as error:
+        return pydantic.TypeAdapter(wanted).validate_python(value, strict=wanted in _PLAIN)
+    except pydantic.ValidationError as error:
         name = getattr(wanted, "__name__", str(wanted))
         raise ConfigError(
             f"Configuration value '{path}' is not of type {name}, but {type(value).__name__}",
             details={"path": path, "expected": name, "actual": type(value).__name__, "problems": error.error_count()},
         ) from None
+
+
+# Loaded when something is bound: it takes longer than everything else that a configuration needs.
+def _pydantic() -> Any:
+    return importlib.import_module("pydantic")
 
 
 def _fault(error: Mapping[str, Any]) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from apcore.config.environment import EnvironmentOverrides
 from apcore.config.layers import Mode, Mount, Snapshot, Source
 from apcore.config.mounting import mount_of, read_again
 from apcore.config.moved import canonical_path
-from apcore.config.namespaces import CORE, META, REGISTRY, RESERVED_NAMESPACES
+from apcore.config.namespaces import CORE, REGISTRY, RESERVED_NAMESPACES
 from apcore.config.origin import Origin, overrides_of_environment
 from apcore.config.paths import resolve_namespace_path
 from apcore.config.trees import MISSING, at, copied, leaves
@@ -352,8 +352,7 @@ class Config:
 
 def _parts(snapshot: Snapshot, path: str) -> Parts:
     """The steps of a dotted path through the tree."""
-    known = snapshot.data.keys() | snapshot.namespaces.keys() | {META}
-    namespace, rest = resolve_namespace_path(path, snapshot.mode, known)
+    namespace, rest = resolve_namespace_path(path, snapshot.mode, snapshot.names)
     parts = tuple(rest.split(".")) if rest or namespace is None or path.endswith(".") else ()
     return canonical_path(parts if namespace is None else (namespace, *parts), snapshot.mode)
 

@@ -103,6 +103,11 @@ class Snapshot:
             place: name for path, name in self.environment.variables.items() for place in moved_path(path, self.mode)
         }
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What a path may begin with."""
+        return frozenset({*self.data, *self.namespaces, META})
+
     def core(self) -> dict[str, Any]:
         """The data of the namespace `apcore`: a section, or in legacy mode all that belongs to no other namespace."""
         if self.mode == "namespace":

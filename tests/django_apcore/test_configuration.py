@@ -210,6 +210,32 @@ def test_the_app_is_built_from_the_configuration(configured: Configured) -> None
         assert built.app.usage.settings.retention_hours == 7
 
 
+MODULE = """
+class Hello:
+    description = "Says hello"
+    input_schema = {"type": "object", "properties": {}}
+    output_schema = {"type": "object"}
+    def execute(self, inputs, context):
+        return dict(inputs)
+"""
+
+
+@pytest.mark.parametrize("discovers", [True, False])
+def test_modules_below_a_directory_where_the_file_says_so(
+    configured: Configured, tmp_path: Path, discovers: bool
+) -> None:
+    (tmp_path / "more" / "greet").mkdir(parents=True)
+    (tmp_path / "more" / "greet" / "hello.py").write_text(MODULE)
+    switch = "auto_discover: true, " if discovers else ""
+    text = f"{HEAD}extensions: {{{switch}root: {tmp_path / 'more'}}}\nschema: {{validation: {{strict: false}}}}\n"
+    with configured(text):
+        registry = runtime.get_registry()
+
+    assert registry.has("greet.hello") is discovers
+    assert registry.has("store.catalogue.search")
+    assert not registry.get_definition("store.catalogue.search").strict_inputs
+
+
 def ids(found: list[Any]) -> list[str]:
     return [each.id for each in found]
 
