@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import calls, registration
+from benchmarks import calls, registration, watching
 from benchmarks.timing import Measurement, Settings, seconds_per_call
 
 ONE_ROUND = Settings(rounds=1, round_seconds=0)
@@ -18,6 +18,15 @@ def test_every_case_of_calls_runs_and_has_a_name_of_its_own() -> None:
     assert len({each.name for each in measurements}) == len(measurements)
     assert all(each.seconds > 0 for each in measurements)
     assert {each.compared_with for each in measurements} <= {"", *(each.name for each in measurements)}
+
+
+@pytest.mark.django_db
+def test_what_watching_costs_is_measured_beside_a_call_that_nobody_watches() -> None:
+    measurements = {each.name: each for each in watching.cases(ONE_ROUND)}
+
+    assert measurements["call, usage and error history"].compared_with == watching.ALONE
+    assert measurements["are the toggles stale?"].target_seconds == 1e-6
+    assert all(each.seconds > 0 for each in measurements.values())
 
 
 def test_registration_is_measured_beside_pydantic_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +57,7 @@ def test_an_unknown_suite_is_refused(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit):
         command.main(["nonsense"])
 
-    assert "unknown suite nonsense; there are calls, effects, registration" in capsys.readouterr().err
+    assert "unknown suite nonsense; there are audit, calls, effects, registration" in capsys.readouterr().err
 
 
 def test_results_are_printed_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
