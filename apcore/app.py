@@ -106,6 +106,7 @@ def build_app(
         toggles=toggles,
         runners=runners,
         events=events,
+        sensitive_keys=observability.sensitive_keys,
     )
     built_ins = observing(observability, tracing=tracing, metrics=metrics)
     built_ins += watching(configured, watched) if is_whole else ()

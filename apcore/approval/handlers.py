@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, runtime_checkable
+from inspect import isawaitable
+from typing import Any, Protocol, runtime_checkable
+
+from asgiref.sync import iscoroutinefunction, sync_to_async
 
 from apcore.approval.types import ApprovalRequest, ApprovalResult
 
 
 @runtime_checkable
 class ApprovalHandler(Protocol):
-    """Decides, or has a human decide (§7.2). Both methods may be sync or async; the executor bridges them."""
+    """Decides, or has a human decide (§7.2). Both methods may be sync or async; the executor bridges them.
+
+    Who inherits from it and cannot resume a decision later need not write ``check_approval``: the default rejects.
+    """
 
     def request_approval(self, request: ApprovalRequest) -> ApprovalResult | Awaitable[ApprovalResult]:
         """Ask for a decision; ``pending`` with an ``approval_id`` when it comes later (§7.8)."""
         ...
 
     def check_approval(self, approval_id: str) -> ApprovalResult | Awaitable[ApprovalResult]:
-        """The present state of a pending decision (§7.2)."""
-        ...
+        """The present state of a pending decision (§7.2); by default there is none, and this rejects."""
+        return _nothing_pending(approval_id)
 
 
 @runtime_checkable
@@ -62,10 +68,19 @@ class CallbackApprovalHandler:
     def __init__(self, callback: Callable[[ApprovalRequest], ApprovalResult | Awaitable[ApprovalResult]]) -> None:
         self._callback = callback
 
-    def request_approval(self, request: ApprovalRequest) -> ApprovalResult | Awaitable[ApprovalResult]:
-        """Whatever the callback says."""
-        return self._callback(request)
+    async def request_approval(self, request: ApprovalRequest) -> ApprovalResult:
+        """Whatever the callback says; a sync one runs where sync code belongs, not on the event loop."""
+        if iscoroutinefunction(self._callback):
+            answer: Any = self._callback(request)
+        else:
+            answer = await sync_to_async(self._callback, thread_sensitive=True)(request)
+        result: ApprovalResult = await answer if isawaitable(answer) else answer
+        return result
 
     async def check_approval(self, approval_id: str) -> ApprovalResult:
         """Reject: this handler remembers nothing (§7.2)."""
-        return ApprovalResult("rejected", approval_id=approval_id, reason="This handler keeps no pending requests")
+        return await _nothing_pending(approval_id)
+
+
+async def _nothing_pending(approval_id: str) -> ApprovalResult:
+    return ApprovalResult("rejected", approval_id=approval_id, reason="This handler keeps no pending requests")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from apcore.context import Context
 from apcore.effects import EffectRecord
@@ -12,6 +12,7 @@ from apcore.modules.annotations import ModuleAnnotations
 from apcore.modules.definition import ModuleDefinition
 
 ApprovalStatus = Literal["approved", "rejected", "timeout", "pending"]
+_STATUSES = get_args(ApprovalStatus)
 APPROVAL_TOKEN = "_approval_token"
 """The key in the inputs under which a caller hands in the approval ID of an earlier pending call (§7.4)."""
 
@@ -19,6 +20,8 @@ APPROVAL_TOKEN = "_approval_token"
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
     """One question to a human: may this call, with these inputs and this effect, run (§7.3.1)?
+
+    ``annotations.requires_approval`` is always true, also where a rewriter and not the module wants the signature.
 
     ``arguments`` are the effective inputs, valid against the schema; ``original_arguments`` are what the caller sent
     when a rewriter changed them. ``effect`` is what the call would change, as far as that can be known.
@@ -37,7 +40,7 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalResult:
-    """A handler's answer (§7.3.2).
+    """A handler's answer (§7.3.2). Raises ValueError for an unknown status.
 
     A handler that binds approvals to an effect returns its digest as ``metadata["effect_digest"]``; the executor then
     refuses to commit anything else.
@@ -48,6 +51,10 @@ class ApprovalResult:
     reason: str | None = None
     approval_id: str | None = None
     metadata: Mapping[str, Any] | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        if self.status not in _STATUSES:
+            raise ValueError(f"ApprovalResult.status must be one of {', '.join(_STATUSES)}, not {self.status!r}")
 
     @property
     def effect_digest(self) -> str | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from apcore.context.cancel import CancelToken
 from apcore.context.identity import Identity
 from apcore.context.trace import TraceParent, is_trace_id, new_trace_id
+from apcore.redaction import redact
 
 logger = logging.getLogger("apcore.context")
 
@@ -27,6 +29,8 @@ class Context:
     """
 
     __slots__ = (
+        "_redacted",
+        "_settled",
         "attempt",
         "call_chain",
         "caller_id",
@@ -36,7 +40,6 @@ class Context:
         "executor",
         "identity",
         "prepared_for",
-        "redacted_inputs",
         "services",
         "span",
         "trace_id",
@@ -63,7 +66,8 @@ class Context:
         self.data = {} if data is None else data
         self.cancel_token = cancel_token
         self.services = services
-        self.redacted_inputs = redacted_inputs
+        self._redacted = redacted_inputs
+        self._settled: tuple[Any, Mapping[str, Any], Collection[str]] | None = None
         self.deadline = deadline
         self.prepared_for: str | None = None
         self.attempt = 1
@@ -99,6 +103,21 @@ class Context:
         if trace_parent is not None:
             context.span = TraceParent(trace_parent, "")
         return context
+
+    @property
+    def redacted_inputs(self) -> dict[str, Any] | None:
+        """A copy of the effective inputs in which everything sensitive is ``***REDACTED***`` (§5.7, §10.6).
+
+        It is made when somebody asks, once for a call. None before the inputs are known.
+        """
+        if self._redacted is None and self._settled is not None:
+            inputs, schema, keys = self._settled
+            self._redacted = copy.deepcopy(dict(redact(inputs, schema, keys)))
+        return self._redacted
+
+    def settle_inputs(self, inputs: Mapping[str, Any], schema: Mapping[str, Any], keys: Collection[str]) -> None:
+        """Say with which inputs the call goes on, and which of their values nobody may see."""
+        self._settled, self._redacted = (inputs, schema, keys), None
 
     def child(self, module_id: str) -> Context:
         """The context in which ``module_id`` runs when it is called from here (§5.7, §12.7.2).
@@ -142,9 +161,10 @@ class Context:
             {**self.data, _REHEARSAL: True},
             self.cancel_token,
             self.services,
-            self.redacted_inputs,
+            self._redacted,
             self.deadline,
         )
+        rehearsal._settled = self._settled
         rehearsal.span = self.span
         return rehearsal
 

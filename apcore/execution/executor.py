@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Generator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from functools import partial
 from time import monotonic
 from typing import Any, NoReturn
 
-from apcore.acl import ACL
+from apcore.acl import ACL, ACLChecker
 from apcore.approval import ApprovalHandler, EffectDriftError
 from apcore.context import Context
 from apcore.errors import ApprovalDeniedError, ExecutionCancelledError, ModuleError, PipelineStepError, propagate_error
@@ -41,6 +41,7 @@ from apcore.execution.streaming import CALLER_CANCELLED, ConsumerLeft, awaited_c
 from apcore.middleware import MiddlewareEntry, MiddlewareManager, Retry
 from apcore.pipeline import PipelineState, Runner, Step, Strategy, run_pipeline
 from apcore.pipeline.step import StepFunction
+from apcore.redaction import DEFAULT_SENSITIVE_KEYS
 from apcore.registry import Registry
 from apcore.toggles import Toggles
 
@@ -60,20 +61,21 @@ class Executor:
 
     ``acl`` None checks nothing, ``approval_handler`` None asks nobody. ``config`` is an ExecutorSettings or a mapping
     of its fields. ``runners`` makes the sync and the async runner; a framework that has transactions brings its own.
-    ``events`` is told of approvals (§7.9).
+    ``events`` is told of approvals (§7.9). ``sensitive_keys`` are the names that ``Context.redacted_inputs`` hides.
     """
 
     def __init__(
         self,
         registry: Registry,
         *,
-        acl: ACL | None = None,
+        acl: ACL | ACLChecker | None = None,
         approval_handler: ApprovalHandler | None = None,
         middlewares: Iterable[Any] = (),
         config: ExecutorSettings | Mapping[str, Any] | None = None,
         toggles: Toggles | None = None,
         runners: tuple[RunnerFactory, RunnerFactory] = (SyncRunner, AsyncRunner),
         events: EventEmitter | None = None,
+        sensitive_keys: Collection[str] = DEFAULT_SENSITIVE_KEYS,
     ) -> None:
         self.registry = registry
         self._acl = acl
@@ -82,7 +84,8 @@ class Executor:
         self.toggles = toggles if toggles is not None else Toggles()
         self.settings = config if isinstance(config, ExecutorSettings) else ExecutorSettings.from_mapping(config or {})
         self._middleware = MiddlewareManager()
-        self._rewrite = InputRewrite()
+        self._rewrite = InputRewrite(sensitive_keys)
+        self._sensitive_keys = sensitive_keys
         self._meter = EffectMeter(self.settings)
         deadlines = Deadlines(grace=self.settings.grace_period / 1000)
         deadlines.start()
@@ -91,9 +94,11 @@ class Executor:
         self._compose()
         for middleware in middlewares:
             self.use(middleware)
+        registry.extended.follow(self)
 
     def _steps(self) -> tuple[Step, ...]:
         settings, meter = self.settings, self._meter
+        before = MiddlewareBefore(self._middleware, settings, self._sensitive_keys)
         gate = ApprovalGate(self._approval_handler, meter, self._events)
         return (
             Step("context_creation", ContextCreation(self).run, pure=True, native=True),
@@ -102,7 +107,7 @@ class Executor:
             Step("input_rewrite", self._rewrite.run, pure=True, native=True),
             Step("acl_check", AclCheck(self._acl).run, pure=True, native=True),
             Step("approval_gate", gate.run, pure=True, native=True),
-            Step("middleware_before", MiddlewareBefore(self._middleware, settings).run, native=True),
+            Step("middleware_before", before.run, native=True),
             Step("input_validation", validate_input, pure=True, native=True),
             Step("execute", Execute(settings, meter).run, native=True),
             Step("output_validation", validate_output, native=True),
@@ -201,8 +206,8 @@ class Executor:
     # Wiring
 
     @property
-    def acl(self) -> ACL | None:
-        """Who may call what. Not assignable: its rules can be replaced, the list itself cannot."""
+    def acl(self) -> ACL | ACLChecker | None:
+        """Who may call what. Not assignable: that it is replaced can only be meant, see `use_acl()`."""
         return self._acl
 
     @property
@@ -238,6 +243,22 @@ class Executor:
     def add_rewriter(self, rewriter: Rewriter) -> None:
         """Add ``rewriter(module_id, inputs, context) -> Rewrite | None``; rewriters are asked in this order."""
         self._rewrite.rewriters = (*self._rewrite.rewriters, rewriter)
+
+    def use_acl(self, acl: ACL | ACLChecker | None) -> None:
+        """Put another access list in the place of the present one; calls that run keep theirs (§11.3)."""
+        self._acl = acl
+        self.configure_step("acl_check", Step("acl_check", AclCheck(acl).run, pure=True, native=True))
+
+    def use_approval_handler(self, handler: ApprovalHandler | None) -> None:
+        """Have somebody else asked for approvals; calls that run keep whom they asked (§11.3)."""
+        self._approval_handler = handler
+        gate = ApprovalGate(handler, self._meter, self._events)
+        self.configure_step("approval_gate", Step("approval_gate", gate.run, pure=True, native=True))
+
+    def use_strategy(self, strategy: Strategy) -> None:
+        """Go by another strategy; calls that run keep theirs. Raises InvalidInputError if it lacks a step (§5.16)."""
+        strategy.require_complete()
+        self._strategy = strategy
 
     def configure_step(self, name: str, step: Step | StepFunction) -> None:
         """Replace a step in its place (§5.16.3). Raises InvalidInputError for an unknown name."""

@@ -18,6 +18,8 @@ CONTEXT_FIELDS: Final = frozenset(
         "identity",
         "prepared_for",
         "redacted_inputs",
+        "span",
+        "attempt",
         "services",
         "trace_id",
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from apcore.approval import ApprovalRequest, ApprovalResult
@@ -39,7 +39,7 @@ class Invocation:
             module_id=definition.module_id,
             arguments=self.inputs,
             context=self.context,
-            annotations=definition.annotations,
+            annotations=replace(definition.annotations, requires_approval=True),
             description=definition.description,
             tags=tuple(definition.tags),
             effect=effect,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from apcore.errors import ACLDeniedError, InternalError
 from apcore.pipeline import PipelineState
+from apcore.redaction import DEFAULT_SENSITIVE_KEYS
 
 REWRITE_NOTE = "apcore.input_rewrite"
 """The key in ``context.data`` under which a caller finds what was rewritten."""
@@ -57,8 +58,9 @@ class InputRewrite:
     After it the inputs are settled, defaults of the schema included: everybody from here on sees what will run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sensitive_keys: Collection[str] = DEFAULT_SENSITIVE_KEYS) -> None:
         self.rewriters: tuple[Rewriter, ...] = ()
+        self._sensitive_keys = sensitive_keys
 
     async def run(self, state: PipelineState) -> None:
         """Raises ACLDeniedError for a refusal. A rewriter works on a copy: changing it in place has no effect."""
@@ -68,6 +70,7 @@ class InputRewrite:
             if decision is not None:
                 _apply(decision, rewriter, state)
         state.inputs = state.definition.with_defaults(state.inputs)
+        state.context.settle_inputs(state.inputs, state.definition.input_schema, self._sensitive_keys)
 
 
 def _apply(decision: Any, rewriter: Rewriter, state: PipelineState) -> None:

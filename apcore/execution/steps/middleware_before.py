@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection
 from time import monotonic
 
 from apcore.errors import ApprovalDeniedError
 from apcore.execution.settings import ExecutorSettings
 from apcore.middleware import MiddlewareManager
 from apcore.pipeline import PipelineState
+from apcore.redaction import DEFAULT_SENSITIVE_KEYS
 
 
 class MiddlewareBefore:
     """Runs every ``before()``, outermost first."""
 
-    def __init__(self, middleware: MiddlewareManager, settings: ExecutorSettings) -> None:
+    def __init__(
+        self,
+        middleware: MiddlewareManager,
+        settings: ExecutorSettings,
+        sensitive_keys: Collection[str] = DEFAULT_SENSITIVE_KEYS,
+    ) -> None:
         self._middleware = middleware
+        self._sensitive_keys = sensitive_keys
         self._limit = settings.global_timeout / 1000
 
     async def run(self, state: PipelineState) -> None:
@@ -28,7 +36,10 @@ class MiddlewareBefore:
                 return
             state.passage = self._middleware.passage(state.module_id, context)
         if state.sealed_inputs is None:
-            state.inputs = await state.passage.before(state.inputs, state.runner)
+            before = state.inputs
+            state.inputs = await state.passage.before(before, state.runner)
+            if state.inputs is not before:
+                context.settle_inputs(state.inputs, state.definition.input_schema, self._sensitive_keys)
             return
         changed = await state.passage.before(copy.deepcopy(state.sealed_inputs), state.runner)
         if changed != state.sealed_inputs:

@@ -97,3 +97,13 @@ def test_a_rehearsal_keeps_its_data_to_itself() -> None:
     rehearsal.data["a"] = 2
     assert context.data == {"a": 1}
     assert rehearsal.call_chain == context.call_chain
+
+
+@pytest.mark.req("R-5.7-18")
+def test_redacted_inputs_do_not_travel() -> None:
+    context = Context.create()
+    assert context.redacted_inputs is None
+    context.settle_inputs({"pin": "1"}, {"type": "object"}, ())
+    assert context.redacted_inputs == {"pin": "1"}
+    assert "redacted_inputs" not in context.serialize()
+    assert Context.deserialize(context.serialize()).redacted_inputs is None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import logging
 import threading
@@ -9,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from apcore.acl import ACL, ACLRule
 from apcore.context import Context, Identity
@@ -414,3 +417,170 @@ def test_the_gates_of_an_executor_cannot_be_assigned_without_effect(executor: Ex
         executor.acl = ACL()  # type: ignore[misc]
     with pytest.raises(AttributeError):
         executor.approval_handler = None  # type: ignore[misc]
+
+
+@pytest.mark.req("R-5.7-01", "R-7.4-08")
+def test_every_call_has_a_context_and_none_of_it_is_in_the_result(
+    call: Call, executor: Executor, recorder: Recorder
+) -> None:
+    assert call(executor, "text.record", {"text": "a"}) == {"text": "a"}
+    (context,) = recorder.contexts
+    assert (len(context.trace_id), context.call_chain, context.executor) == (32, ("text.record",), executor)
+
+
+@pytest.mark.req("R-7.4-02")
+def test_a_middleware_may_complete_inputs_before_they_are_checked(call: Call, registry: Registry) -> None:
+    class Complete:
+        def before(self, module_id: str, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+            return {"b": 1, **inputs}
+
+    assert call(Executor(registry, middlewares=[Complete()]), "math.add", {"a": 1}) == {"sum": 2}
+
+
+@pytest.mark.req("R-6.3-06")
+def test_a_denied_call_runs_nothing(call: Call, registry: Registry, recorder: Recorder) -> None:
+    with pytest.raises(ACLDeniedError) as caught:
+        call(Executor(registry, acl=ACL([], "deny")), "text.record", {"text": "a"})
+    assert (caught.value.code, caught.value.http_status, recorder.calls) == ("ACL_DENIED", 403, [])
+
+
+@pytest.mark.req("R-5.2-11", "R-11.8.4-01", "R-11.8.4-03")
+@pytest.mark.parametrize("late", ["before", "execute", "after"])
+def test_whoever_is_late_times_out_and_on_error_hears_of_it(call: Call, registry: Registry, late: str) -> None:
+    heard: list[str] = []
+    ran: list[str] = []
+
+    class Watch:
+        def before(self, module_id: str, inputs: Any, context: Context) -> None:
+            if late == "before":
+                time.sleep(0.15)
+
+        def after(self, module_id: str, inputs: Any, output: Any, context: Context) -> None:
+            if late == "after":
+                time.sleep(0.15)
+
+        def on_error(self, module_id: str, inputs: Any, error: ModuleError, context: Context) -> None:
+            heard.append(error.code)
+
+    @module(id="late.maybe", timeout_ms=50 if late == "execute" else None)
+    def maybe() -> dict[str, Any]:
+        """Take one's time"""
+        ran.append("execute")
+        if late == "execute":
+            time.sleep(0.15)
+        return {}
+
+    registry.register("late.maybe", maybe)
+    executor = Executor(registry, middlewares=[Watch()], config={"global_timeout": 100})
+    with pytest.raises(ModuleError) as caught:
+        call(executor, "late.maybe")
+    assert (caught.value.code, heard) == ("MODULE_TIMEOUT", ["MODULE_TIMEOUT"])
+    assert ran == ([] if late == "before" else ["execute"])
+
+
+@pytest.mark.req("R-8.7-03")
+@given(
+    module_id=st.one_of(
+        st.text(max_size=8), st.sampled_from(["math.add", "broken.secret", "text.record"]), st.integers()
+    ),
+    inputs=st.recursive(
+        st.none() | st.integers() | st.text(max_size=3) | st.binary(max_size=3),
+        lambda inner: st.dictionaries(st.sampled_from(["a", "b", "text", "_approval_token"]), inner) | st.lists(inner),
+        max_leaves=4,
+    ),
+)
+def test_nothing_but_module_errors_comes_out(module_id: Any, inputs: Any) -> None:
+    for run in (FUZZED.call, lambda *given: list(FUZZED.stream_sync(*given)), FUZZED.validate):
+        with contextlib.suppress(ModuleError):
+            run(module_id, inputs)
+
+
+def add_anything(a: int, b: int) -> dict[str, Any]:
+    """Add"""
+    return {"sum": a + b}
+
+
+def break_anything() -> dict[str, Any]:
+    """Break"""
+    raise ValueError
+
+
+FUZZED = Executor(Registry())
+FUZZED.registry.register("math.add", module(add_anything, id="math.add"))
+FUZZED.registry.register("broken.secret", module(break_anything, id="broken.secret"))
+FUZZED.registry.register("text.record", Recorder())
+
+
+@pytest.mark.req("R-12.7.2-06")
+def test_many_threads_of_one_chain_may_write_into_its_data(registry: Registry) -> None:
+    @module(id="data.write")
+    def write(number: int, context: Context) -> dict[str, Any]:
+        """Write"""
+        for key in range(1_000):
+            context.data[f"{number}-{key}"] = number
+        return {}
+
+    @module(id="data.spread")
+    async def spread(context: Context) -> dict[str, Any]:
+        """Have threads write"""
+        calls = (asyncio.to_thread(context.executor.call, "data.write", {"number": n}, context) for n in range(8))
+        await asyncio.gather(*calls)
+        return {}
+
+    registry.register("data.write", write)
+    registry.register("data.spread", spread)
+    context = Context.create()
+    Executor(registry).call("data.spread", {}, context)
+    assert len(context.data) == 8_000
+
+
+@pytest.mark.req("R-12.7.6-02")
+def test_one_middleware_serves_all_calls(call: Call, registry: Registry) -> None:
+    seen: list[int] = []
+
+    class Same:
+        def before(self, module_id: str, inputs: Any, context: Context) -> None:
+            seen.append(id(self))
+
+    executor = Executor(registry, middlewares=[Same()])
+    for _ in range(2):
+        call(executor, "math.add", {"a": 1, "b": 2})
+    assert len(seen) == 2
+    assert len(set(seen)) == 1
+
+
+@pytest.mark.req("R-5.7-09")
+def test_redacted_inputs_are_a_copy_without_what_is_sensitive(call: Call, registry: Registry) -> None:
+    seen: list[Any] = []
+
+    class Look:
+        def before(self, module_id: str, inputs: Any, context: Context) -> dict[str, Any]:
+            seen.append(context.redacted_inputs)
+            assert context.redacted_inputs is context.redacted_inputs  # made once
+            context.redacted_inputs["order"]["number"] = 0  # type: ignore[index] # a copy: nobody else sees this
+            return {**inputs, "order": {"number": 2}}
+
+    class Order(Recorder):
+        input_schema = {
+            "type": "object",
+            "properties": {
+                "pin": {"type": "string", "x-sensitive": True},
+                "order": {"type": "object"},
+                "badge": {"type": "string"},
+                "password": {"type": "string"},
+            },
+        }
+
+        def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+            seen.append((inputs, context.redacted_inputs))
+            return {"text": ""}
+
+    registry.register("shop.order", Order())
+    executor = Executor(registry, middlewares=[Look()], sensitive_keys={"password", "badge"})
+    inputs = {"pin": "1234", "order": {"number": 1}, "password": "x", "badge": "b7"}
+    call(executor, "shop.order", inputs)
+    hidden = "***REDACTED***"
+    assert seen[0] == {"pin": hidden, "order": {"number": 0}, "password": hidden, "badge": hidden}
+    assert seen[1][0]["pin"] == "1234"
+    assert seen[1][1] == {"pin": hidden, "order": {"number": 2}, "password": hidden, "badge": hidden}
+    assert inputs["order"] == {"number": 1}

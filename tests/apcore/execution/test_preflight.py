@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apcore.acl import ACL
+from apcore.app import build_app
 from apcore.approval import AlwaysDenyHandler
 from apcore.context import Context
-from apcore.errors import ACLDeniedError, ModuleError
-from apcore.execution import Executor, PreflightResult, Rewrite
+from apcore.errors import ACLDeniedError, ModuleError, SchemaValidationError
+from apcore.execution import Executor, PreflightCheckResult, PreflightResult, Rewrite
 from apcore.modules import module
 from apcore.modules.change import Change, PreviewResult
 from apcore.modules.plan import Plan
@@ -202,6 +204,7 @@ def test_a_preview_that_fails_is_a_warning(validate: Validate, preview: Any) -> 
     assert result.checks[-1].warnings
 
 
+@pytest.mark.req("R-12.8.5.1-04")
 def test_a_preflight_that_fails_is_a_warning(validate: Validate) -> None:
     result = validate(executor_with(Previewing(None, lambda inputs, context: 1 / 0)), "pre.view", {"n": 1})
     assert result.valid
@@ -324,6 +327,7 @@ class Secretive(Recorder):
     allowed_callers = ["math.add"]
 
 
+@pytest.mark.req("R-12.8.1-02")
 @given(module_id=IDS, inputs=st.dictionaries(KEYS, VALUES, max_size=3) | VALUES, asks=st.booleans())
 def test_validate_says_yes_exactly_when_call_gets_to_the_module(module_id: str, inputs: Any, asks: bool) -> None:
     registry = Registry()
@@ -348,3 +352,94 @@ def test_validate_says_yes_exactly_when_call_gets_to_the_module(module_id: str, 
 def add(a: int, b: float = 0) -> dict[str, Any]:
     """Add"""
     return {"sum": a + b}
+
+
+@pytest.mark.req("R-12.8.5.1-01", "R-12.8.5.1-02")
+def test_warnings_of_preflight_come_after_the_schema_and_change_no_verdict(validate: Validate) -> None:
+    executor, order = (
+        executor_with(Previewing(None, lambda *given: order.append("preflight") or ["low disk"])),
+        list[str](),
+    )
+    executor.hook_step("input_validation", after=lambda state: order.append("schema"))
+    result = validate(executor, "pre.view", {"n": 1})
+    assert order == ["schema", "preflight"]
+    assert result.valid
+    assert [check.warnings for check in result.checks if check.check == "module_preflight"] == [["low disk"]]
+
+
+@pytest.mark.req("R-12.8.5.1-03")
+@pytest.mark.parametrize("preflight", [None, lambda inputs, context: []])
+def test_nothing_to_warn_of_is_no_check(validate: Validate, preflight: Any) -> None:
+    result = validate(executor_with(Previewing(None, preflight)), "pre.view", {"n": 1})
+    assert "module_preflight" not in checks(result)
+
+
+@pytest.mark.req("R-12.2-28")
+def test_a_check_that_passed_has_no_error_and_no_warnings() -> None:
+    check = PreflightCheckResult("acl", passed=True)
+    assert (check.error, check.warnings) == (None, [])
+    assert check.warnings is not PreflightCheckResult("acl", passed=True).warnings
+
+
+@pytest.mark.req("R-12.8.3-01", "R-12.2-30")
+def test_valid_and_errors_follow_from_the_checks(validate: Validate, registry: Registry) -> None:
+    def deny(state: PipelineState) -> None:
+        raise ACLDeniedError("no")
+
+    executor = Executor(registry)
+    executor.configure_step("acl_check", deny)
+    result = validate(executor, "math.add", {"a": 1, "b": 2})
+    assert [check.check for check in result.checks] == ALL
+    assert (result.valid, [error["code"] for error in result.errors]) == (False, ["ACL_DENIED"])
+    assert "errors" not in {each.name for each in dataclasses.fields(PreflightResult)}
+
+
+@pytest.mark.req("R-12.8.5-01")
+def test_the_schema_check_says_what_the_call_would(validate: Validate, executor: Executor) -> None:
+    inputs = {"a": "1", "c": 3}
+    with pytest.raises(SchemaValidationError) as caught:
+        executor.call("math.add", inputs)
+    (error,) = validate(executor, "math.add", inputs).errors
+    assert error["errors"] == caught.value.to_dict()["errors"]
+
+
+@pytest.mark.req("R-12.2-25", "DR-18", "PV-26")
+def test_validate_leaves_no_trace(validate: Validate) -> None:
+    class Gated(Recorder):
+        annotations = {"requires_approval": True}
+
+    app, told, module = build_app(approval_handler=AlwaysDenyHandler()), list[str](), Gated()
+    app.registry.register("text.record", module)
+    app.events.subscribe(lambda event: told.append(event.type))
+    before = app.registry.list()
+    result = validate(app.executor, "text.record", {"text": "a"})
+    assert (result.valid, result.requires_approval, result.predicted_changes) == (True, True, [])
+    assert (told, app.registry.list(), module.calls) == ([], before, [])
+
+
+def claiming(inputs: dict[str, Any], context: Context) -> PreviewResult:
+    return PreviewResult(CHANGES)
+
+
+@pytest.mark.req("PV-22")
+def test_a_streaming_module_is_previewed_like_any_other(validate: Validate) -> None:
+    class Streaming(Previewing):
+        def stream(self, inputs: dict[str, Any], context: Context) -> Any:
+            raise AssertionError("validate() streams nothing")
+
+    module = Streaming(claiming)
+    assert validate(executor_with(module), "pre.view", {"n": 1}).predicted_changes == CHANGES
+
+
+@pytest.mark.req("DR-02", "DR-17")
+def test_a_description_is_labelled_as_the_modules_own_claim(validate: Validate) -> None:
+    claimed = validate(executor_with(Previewing(claiming)), "pre.view", {"n": 1}).effect
+    assert claimed is not None
+    assert claimed.provenance == "declared"
+
+
+@pytest.mark.req("R-4.6-07")
+def test_the_dry_run_flag_is_the_authors_word_and_previews_need_none(validate: Validate) -> None:
+    executor = executor_with(Previewing(claiming))
+    assert validate(executor, "pre.view", {"n": 1}).predicted_changes == CHANGES
+    assert "x-supports-dry-run" not in executor.registry.get_definition("pre.view").metadata

@@ -15,7 +15,10 @@ def refund(order: int) -> dict:
 
 
 def test_the_fields_are_those_of_a_context():
-    assert set(Context.__slots__) == CONTEXT_FIELDS
+    slots = {name for name in Context.__slots__ if not name.startswith("_")}
+    properties = {name for name, value in vars(Context).items() if isinstance(value, property)}
+    assert CONTEXT_FIELDS >= slots | {"redacted_inputs"}
+    assert CONTEXT_FIELDS <= slots | properties
 
 
 @pytest.mark.req("R-4.6-06")
