@@ -101,7 +101,8 @@ class JsonFormatter(_Formatter):
 
 
 class TextFormatter(_Formatter):
-    """The same for people. Further lines of a message, and the kinds and places of an exception, are indented."""
+    """The same for people. Further lines of a message, and the kinds and places of an exception, are indented, and of
+    ``extra`` only single values are shown."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The text."""
@@ -110,7 +111,8 @@ class TextFormatter(_Formatter):
         parts += [f"{key}={value}" for key, value in _place(record).items() if value is not None]
         extra = _extra(record)
         error = extra.pop("exception", None)
-        parts += [f"{key}={json.dumps(value, default=_named)}" for key, value in extra.items()]
+        scalars = {key: value for key, value in extra.items() if not isinstance(value, (Mapping, list, tuple))}
+        parts += [f"{key}={json.dumps(value, default=_named)}" for key, value in scalars.items()]
         return " ".join(parts) + (f"\n    {_indented(error)}" if error else "")
 
 

@@ -69,9 +69,8 @@ def running_call() -> RunningCall | None:
 
 
 @contextmanager
-def running(state: Any, context: Context, keys: Collection[str]) -> Iterator[RunningCall]:
+def running(call: RunningCall) -> Iterator[RunningCall]:
     """Make this the running call for as long as the block lasts."""
-    call = RunningCall(state, context, keys, _RUNNING.get())
     token = _RUNNING.set(call)
     try:
         yield call

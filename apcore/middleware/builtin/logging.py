@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar, Final
 
 from apcore.errors import ErrorCodes, ModuleError
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS
-from apcore.telemetry.running import RunningCall, entered, running
+from apcore.telemetry.accompanying import AccompaniedRunner
+from apcore.telemetry.running import RunningCall, entered, running, running_call
 
 logger = logging.getLogger("apcore.calls")
 
@@ -34,9 +36,11 @@ class LoggingMiddleware:
         """The call, and then its line."""
         if not isinstance(state.module_id, str):
             return await proceed(strategy, state)
-        if state.is_streaming:  # it pauses while others run on this thread, who must not pass for it
-            return await self._logged(RunningCall(state, entered(state), self._keys, None), strategy, state, proceed)
-        with running(state, entered(state), self._keys) as call:
+        call = RunningCall(state, entered(state), self._keys, running_call())
+        if state.is_streaming:
+            state.runner = AccompaniedRunner(state.runner, partial(running, call))
+            return await self._logged(call, strategy, state, proceed)
+        with running(call):
             return await self._logged(call, strategy, state, proceed)
 
     async def _logged(self, call: RunningCall, strategy: Any, state: Any, proceed: Any) -> Any:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from apcore.context import Context
 from apcore.ids import is_canonical_id
+from apcore.telemetry.accompanying import AccompaniedRunner
 from apcore.telemetry.running import entered
+from apcore.telemetry.trace import Span
 from apcore.telemetry.tracing import EXTERNAL, TracingProvider, active
 
 SPAN_OF_STEP: Final = {
@@ -43,14 +46,12 @@ class TracingMiddleware:
         context.span = span if span is not None else parent.span
         if span is None:
             return await proceed(strategy, state)
+        shown = _shown(state, span)
         if span.is_dropped:
-            with (
-                nullcontext() if state.is_streaming else active(span)
-            ):  # so that those who are called from here drop it, too
+            with shown:  # so that those who are called from here drop it, too
                 return await proceed(strategy, state)
         span.method = "validate" if state.dry_run else "execute"
-        # A stream pauses while others run on this thread, whose spans do not belong below it.
-        with nullcontext() if state.is_streaming else active(span):
+        with shown:
             try:
                 outcome = await proceed(self._traced(strategy), state)
             except BaseException as error:
@@ -81,6 +82,14 @@ class TracingMiddleware:
                 return run(state)
 
         return run_async if step.is_async else run_sync
+
+
+def _shown(state: Any, span: Span) -> AbstractContextManager[Any]:
+    """The span as OpenTelemetry's active one: for the whole call, or in a stream while its own code runs."""
+    if not state.is_streaming:
+        return active(span)
+    state.runner = AccompaniedRunner(state.runner, partial(active, span))
+    return nullcontext()
 
 
 def _attributes(state: Any, context: Context) -> dict[str, Any]:

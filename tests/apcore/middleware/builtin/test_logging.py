@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import logging
@@ -156,3 +157,40 @@ def test_a_stream_has_its_line_and_leaves_others_alone(executor, lines):
     list(stream)
     assert lines("apcore.tests")[-1]["trace_id"] is None
     assert len(lines()) == 1
+
+
+class Steps:
+    """Log a secret at each step of a stream."""
+
+    description = "Log a secret at each step."
+    input_schema = {"type": "object", "properties": {"pin": {"type": "string", "x-sensitive": True}}}
+    output_schema = {"type": "object"}
+
+    def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+        return {}
+
+    def stream(self, inputs: dict[str, Any], context: Context) -> Any:
+        for number in range(2):
+            logging.getLogger("apcore.tests").info("step %d of %s", number, inputs["pin"])
+            yield {str(number): number}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_a_stream_logs_has_no_secrets_and_what_its_reader_logs_is_not_its_own(executor, lines, is_async):
+    executor.registry.register("m.steps", Steps())
+    reader = logging.getLogger("apcore.reader")
+
+    async def read() -> None:
+        async for _ in executor.stream("m.steps", {"pin": "1234-5678"}):
+            reader.info("got one")
+
+    if is_async:
+        asyncio.run(read())
+    else:
+        for _ in executor.stream_sync("m.steps", {"pin": "1234-5678"}):
+            reader.info("got one")
+    assert [line["message"] for line in lines("apcore.tests")] == [
+        f"step {number} of {REDACTED_VALUE}" for number in (0, 1)
+    ]
+    assert [line["module_id"] for line in lines("apcore.tests")] == ["m.steps"] * 2
+    assert [line["module_id"] for line in lines("apcore.reader")] == [None] * 2

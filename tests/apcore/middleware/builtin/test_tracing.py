@@ -370,3 +370,29 @@ def test_a_step_that_was_replaced_is_traced_as_well(sdk, spans):
     asyncio.run(executor.call_async("m.leaf", {"n": 1}))
     assert seen == ["m.leaf", "m.leaf"]
     assert len(spans("apcore.acl.check")) == 2
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_stream_has_one_span_in_which_its_reader_is_not(sdk, spans, is_async):
+    class Steps(Own):
+        def stream(self, inputs, context):
+            for number in range(2):
+                with self.tracer.start_as_current_span("own.step"):
+                    chunk = {str(number): number}
+                yield chunk
+
+    executor, seen = executor_with(sdk), []
+    executor.registry.register("m.steps", Steps(sdk))
+
+    async def read() -> None:
+        async for _ in executor.stream("m.steps"):
+            seen.append(active_span())
+
+    if is_async:
+        asyncio.run(read())
+    else:
+        seen.extend(active_span() for _ in executor.stream_sync("m.steps"))
+    [call] = spans(EXECUTE)
+    assert seen == [None, None]
+    assert [hexed(span)[2] for span in spans("own.step")] == [hexed(call)[1]] * 2
+    assert call.attributes["success"]
