@@ -342,6 +342,9 @@ from .ids import (
     normalize_to_canonical_id as normalize_to_canonical_id,
 )
 from .middleware import Middleware as Middleware
+from .middleware.builtin.error_history import ErrorHistoryMiddleware as ErrorHistoryMiddleware
+from .middleware.builtin.platform_notify import PlatformNotifyMiddleware as PlatformNotifyMiddleware
+from .middleware.builtin.usage import UsageMiddleware as UsageMiddleware
 from .modules import (
     Change as Change,
 )
@@ -457,6 +460,9 @@ from .tasks import (
 from .tasks import (
     TaskStatus as TaskStatus,
 )
+from .telemetry.error_history import ErrorHistory as ErrorHistory
+from .telemetry.health import HealthThresholds as HealthThresholds
+from .telemetry.usage import UsageCollector as UsageCollector
 from .toggles import Toggles as Toggles
 from .versions import (
     negotiate_version as negotiate_version,
