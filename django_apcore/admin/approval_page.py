@@ -142,6 +142,11 @@ class ApprovalPage:
         original = self._approval.original_inputs_redacted
         return changes.field_rows(original, self._approval.inputs_redacted) if original is not None else ()
 
+    @property
+    def rewrites(self) -> list[dict[str, str]]:
+        """Who changed them, and why."""
+        return self._approval.rewrites
+
     # -- what this person may do ---------------------------------------------------------------------------------------
 
     @property

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apcore.modules import ModuleDefinition, describe
+from apcore.system import is_system_module
 from django_apcore import runtime
 from django_apcore.api.effects import change_dict, effect_dict, effect_summary
 from django_apcore.api.links import link
@@ -27,6 +28,7 @@ class ModuleSummarySerializer(serializers.Serializer[ModuleDefinition]):
     )
     requires_approval = serializers.BooleanField()
     enabled = serializers.BooleanField()
+    is_system = serializers.BooleanField(help_text="Whether it is one of the framework's own, by its ID (§6.6.2).")
     timeout_ms = serializers.IntegerField(allow_null=True)
     url = serializers.URLField()
 
@@ -35,6 +37,7 @@ class ModuleSummarySerializer(serializers.Serializer[ModuleDefinition]):
             "effect": instance.effect,
             "requires_approval": instance.requires_approval,
             "enabled": runtime.get().toggles.is_enabled(instance.module_id),
+            "is_system": is_system_module(instance.module_id),
             "timeout_ms": instance.timeout_ms,
             "url": link(self.context["request"], "module", instance.module_id),
         }
@@ -156,6 +159,7 @@ class ApprovalSerializer(ApprovalSummarySerializer):
     annotations = serializers.DictField()
     inputs = serializers.DictField(source="inputs_redacted")
     original_inputs = serializers.DictField(source="original_inputs_redacted", allow_null=True)
+    rewrites = serializers.ListField(child=serializers.DictField(), help_text="Who changed the inputs, and why.")
     preview = EffectSerializer(source="*")
     policy = serializers.CharField(source="policy.name", default=None, allow_null=True)
     decisions = DecisionSerializer(many=True)
@@ -170,6 +174,7 @@ class ApprovalSerializer(ApprovalSummarySerializer):
             "annotations",
             "inputs",
             "original_inputs",
+            "rewrites",
             "preview",
             "measured_at",
             "policy",

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from apcore.context import Identity
+from apcore.execution import REWRITE_NOTE
 from django_apcore.models.fields import StorableJSONField
 
 
@@ -159,6 +160,16 @@ class ApprovalRequest(models.Model):
     def subject(self) -> str:
         """The name of this request in the audit trail."""
         return f"approval:{self.id}"
+
+    @property
+    def rewrites(self) -> list[dict[str, str]]:
+        """Which rewriters changed the inputs of this very call, in order: `rewriter` and `reason` of each."""
+        notes = self.context_json.get("data", {}).get(REWRITE_NOTE) or []
+        return [
+            {"rewriter": str(note.get("rewriter", "")), "reason": str(note.get("reason", ""))}
+            for note in notes
+            if note.get("module_id") == self.module_id
+        ]
 
     @property
     def is_by_token(self) -> bool:

@@ -171,12 +171,20 @@ def _snapshot(value: Any) -> Any:
     return None if value is UNSET else redacted(value)
 
 
+def _rewritten(row: ApprovalRequest) -> dict[str, Any]:
+    """What the caller sent and who changed it, where somebody did."""
+    if row.original_inputs_redacted is None:
+        return {}
+    return {"original_inputs": bounded(row.original_inputs_redacted), "rewrites": row.rewrites}
+
+
 def _requested(row: ApprovalRequest, identity: Identity | None) -> Event:
     return event(
         "approval.requested",
         row,
         identity,
         inputs=bounded(row.inputs_redacted),
+        **_rewritten(row),
         provenance=str(row.provenance),
         complete=row.effect_complete,
         effect_digest=row.effect_digest,

@@ -149,11 +149,19 @@ def test_a_person_who_is_known_by_a_token_only_may_be_a_program(ada_client: Clie
 
 
 def test_rewritten_inputs_show_what_the_caller_sent(ada_client: Client) -> None:
-    request = approval(updates(1), original_inputs_redacted={"genre": "rock", "percent": 10})
+    note = {"module_id": "store.catalogue.reprice", "rewriter": "policies.cap", "reason": "never more than 5"}
+    other = {"module_id": "store.other", "rewriter": "policies.other", "reason": "not about this call"}
+    request = approval(
+        updates(1),
+        original_inputs_redacted={"genre": "rock", "percent": 10},
+        context_json={"data": {"apcore.input_rewrite": [other, note]}},
+    )
 
     text = words(page(ada_client, request))
 
     assert "Rewritten before the check" in text
+    assert "Changed by policies.cap : never more than 5" in text
+    assert "policies.other" not in text
     assert "before: rock → after: Rock" in text
 
 

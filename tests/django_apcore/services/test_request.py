@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.utils import timezone
 
-from apcore import Context, Identity, module
+from apcore import Context, Identity, Rewrite, module
 from apcore.errors import ApprovalPendingError
 from django_apcore.exceptions import ApprovalForbidden, InsideTransactionError
 from django_apcore.models import ApprovalPolicy, ApprovalRequest, AuditEntry
@@ -170,3 +170,34 @@ def test_identities_that_are_no_users_of_this_project_are_fine(runtime: Runtime,
 def test_any_text_can_be_stored(runtime: Runtime, requester: User, text: str) -> None:
     request = ask(runtime, requester, "test.payments.charge", amount=1, token=text)
     assert decrypt(request.inputs_encrypted)["effective"]["token"] == text
+
+
+@pytest.mark.req("RW-02", "RW-05", "RW-12")
+def test_what_the_caller_sent_and_who_changed_it_is_kept_and_redacted(runtime: Runtime, requester: User) -> None:
+    @module(id="test.pay", annotations={"requires_approval": True}, effect="transactional")
+    def pay(to: str, password: str) -> dict[str, Any]:
+        """Pay somebody."""
+        return {"to": to}
+
+    def shorten(module_id: str, inputs: dict[str, Any], context: Context) -> Rewrite:
+        return Rewrite.to({"to": inputs["to"][:1], "password": "as secret"}, "one letter is enough")
+
+    runtime.registry.register("test.pay", pay)
+    runtime.executor.add_rewriter(shorten)
+    request = ask(runtime, requester, "test.pay", to="ada", password="secret")
+    hidden = "***REDACTED***"
+    assert request.inputs_redacted == {"to": "a", "password": hidden}
+    assert request.original_inputs_redacted == {"to": "ada", "password": hidden}
+    assert [rewrite["reason"] for rewrite in request.rewrites] == ["one letter is enough"]
+    data = AuditEntry.objects.get(kind="approval.requested", subject=request.subject).data
+    assert (data["inputs"], data["original_inputs"]) == (request.inputs_redacted, request.original_inputs_redacted)
+    assert data["rewrites"] == request.rewrites
+    assert "shorten" in data["rewrites"][0]["rewriter"]
+
+
+@pytest.mark.req("RW-04")
+def test_without_a_rewrite_no_original_is_recorded(runtime: Runtime, requester: User) -> None:
+    request = ask(runtime, requester, "test.groups.create", name="new")
+    data = AuditEntry.objects.get(kind="approval.requested", subject=request.subject).data
+    assert not {"original_inputs", "rewrites"} & set(data)
+    assert request.rewrites == []
