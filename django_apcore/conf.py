@@ -38,7 +38,7 @@ class ApcoreSettings:
     conventions_dir: str = "commands"
     """The directory of such an app that holds these functions."""
     url_prefix: str = "/api/apcore"
-    """Where the REST endpoints are mounted; used to build links outside of a request."""
+    """Where `django_apcore.urls` mounts the REST endpoints (§9.13.3)."""
     approval_handler: str | None = "django_apcore.stores.DatabaseApprovalHandler"
     """Dotted path of the approval handler; None switches the approval gate off (§7.4)."""
     acl_file: str | None = None

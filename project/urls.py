@@ -7,5 +7,5 @@ from django.views.generic import RedirectView
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
-    path("api/apcore/", include("django_apcore.api.urls")),
+    path("", include("django_apcore.urls")),
 ]

@@ -256,9 +256,9 @@ class Config:
     def use_overrides(self, overrides: Overrides) -> None:
         """Put kept values above all other sources, now and at every `reload`. Raises ConfigError for invalid ones."""
         with self._lock:
-            self._overrides = overrides
-            changed = replace(self._snapshot, overrides=self._loaded_overrides(self._snapshot))
+            changed = replace(self._snapshot, overrides=_kept(overrides, self._snapshot))
             self._refuse(changed)
+            self._overrides = overrides
             self._publish(changed)
 
     def on_change(self, listener: Callable[[Config], None]) -> None:
@@ -285,7 +285,7 @@ class Config:
         with self._lock:
             mounts = tuple(read_again(mount) for mount in self._snapshot.mounts)
             changed = replace(self._origin.read(), mounts=mounts)
-            changed = replace(changed, overrides=self._loaded_overrides(changed))
+            changed = replace(changed, overrides=_kept(self._overrides, changed))
             self._refuse(changed)
             self._publish(changed)
         log_doubts(changed)
@@ -344,10 +344,11 @@ class Config:
         )
         return replace(changed, namespaces=namespaces, environment=environment)
 
-    def _loaded_overrides(self, snapshot: Snapshot) -> Mapping[Parts, Any]:
-        if self._overrides is None:
-            return {}
-        return {_parts(snapshot, path): copied(value) for path, value in self._overrides.load().items()}
+
+def _kept(overrides: Overrides | None, snapshot: Snapshot) -> Mapping[Parts, Any]:
+    """The kept values by the steps of their paths."""
+    values = {} if overrides is None else overrides.load()
+    return {_parts(snapshot, path): copied(value) for path, value in values.items()}
 
 
 def _parts(snapshot: Snapshot, path: str) -> Parts:

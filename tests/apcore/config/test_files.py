@@ -88,7 +88,7 @@ def test_a_named_file_must_exist(monkeypatch):
         Config.load()
 
 
-@pytest.mark.req("R-9.14-03")
+@pytest.mark.req("R-9.14-03", "R-9.14-04")
 def test_without_a_file_the_defaults_count():
     assert discover_config_file() is None
     assert Config.load().data == Config.from_defaults().data

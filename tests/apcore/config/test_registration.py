@@ -330,3 +330,32 @@ def test_late_registration_counts_from_the_next_reload(write, monkeypatch):
     config.reload()
     assert config.namespace("billing") == {"port": 2, "host": "here"}
     assert {name: config.data[name] for name in before} == before
+
+
+@pytest.mark.req("R-9.5.2-01")
+def test_the_printed_samples(write, monkeypatch):
+    write("schemas/apflow.schema.json", '{"properties": {"api": {"type": "object"}}}')
+    Config.register_namespace(
+        "apflow", schema="schemas/apflow.schema.json", env_prefix="APFLOW", defaults={"api": {"timeout": 30.0}}
+    )
+    Config.register_namespace(
+        "reach", env_prefix="REACHFORGE", env_style="flat", defaults={"devto_api_key": "", "llm_model": "gemini-pro"}
+    )
+    Config.register_namespace(
+        "myapp",
+        env_prefix="MYAPP",
+        env_style="auto",
+        defaults={"devto_api_key": "", "publish": {"delay": 5, "retry": 3}},
+    )
+    for name, value in {
+        "APFLOW_API_TIMEOUT": "60",
+        "REACHFORGE_LLM_MODEL": "other",
+        "MYAPP_PUBLISH_DELAY": "7",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    config = Config.load(write("project.yaml", MINIMAL))
+
+    assert config.get("apflow.api.timeout") == 60
+    assert config.namespace("reach") == {"devto_api_key": "", "llm_model": "other"}
+    assert config.namespace("myapp") == {"devto_api_key": "", "publish": {"delay": 7, "retry": 3}}

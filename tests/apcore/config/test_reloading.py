@@ -101,6 +101,20 @@ def test_kept_values_survive_a_reload(monkeypatch):
         Config.from_defaults().use_overrides(Store(executor__max_call_depth=0))
 
 
+def test_kept_values_that_cannot_be_read_change_nothing():
+    class Broken:
+        def load(self):
+            raise OSError("the store is away")
+
+    config = Config.from_defaults()
+    config.use_overrides(Store(executor__max_call_depth=5))
+    with pytest.raises(OSError, match="away"):
+        config.use_overrides(Broken())
+    config.reload()
+
+    assert config.get("executor.max_call_depth") == 5
+
+
 def test_listeners_hear_of_every_change():
     config, heard = Config.from_defaults(), []
     config.on_change(lambda changed: heard.append(changed.get("executor.max_call_depth")))
