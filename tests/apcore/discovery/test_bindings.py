@@ -196,7 +196,7 @@ def test_built_in_functions_can_be_bound(bind):
     assert Executor(registry).call("a.root", {"x": 9}) == {"result": 3.0}
 
 
-@pytest.mark.req("R-5.12.5-02", "R-5.12.5-03", "R-5.12.5-04")
+@pytest.mark.req("R-5.12.5-02", "R-5.12.5-03", "R-5.12.5-04", "R-5.12.8-01")
 @pytest.mark.parametrize("fields", [{"auto_schema": "true"}, {}, {"input_schema": "{type: object}"}])
 @pytest.mark.parametrize("name", ["untyped", "half_typed"])
 def test_too_little_for_a_schema_is_an_error(bind, name, fields):

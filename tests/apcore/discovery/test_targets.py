@@ -14,7 +14,7 @@ from tests.apcore.discovery import targets
 HERE = "tests.apcore.discovery.targets"
 
 
-@pytest.mark.req("R-5.12.3-01")
+@pytest.mark.req("R-5.12.3-01", "R-5.12.8-01")
 @pytest.mark.parametrize(
     "target",
     ["", "myapp.mod.func", ":f", "mod:", "a:b:c", "a b:c", ".mod:f", "mod:f.", "mod::f", "1a:b", f"{HERE}:Message"],
@@ -26,7 +26,7 @@ def test_another_form_is_invalid(target):
     assert caught.value.details == {"target_id": target}
 
 
-@pytest.mark.req("R-5.12.3-02")
+@pytest.mark.req("R-5.12.3-02", "R-5.12.8-01")
 @pytest.mark.parametrize("target", ["no.such.mod:f", "tests.apcore.discovery.no_such:f"])
 def test_a_module_that_cannot_be_imported_is_not_found(target):
     with pytest.raises(BindingModuleNotFoundError) as caught:
@@ -44,7 +44,7 @@ def test_a_module_that_fails_while_it_is_imported_is_not_found(write, monkeypatc
         resolve_target("broken_target:f")
 
 
-@pytest.mark.req("R-5.12.3-03", "R-5.12.3-04")
+@pytest.mark.req("R-5.12.3-03", "R-5.12.3-04", "R-5.12.8-01")
 @pytest.mark.parametrize(
     "target",
     ["os:nope", f"{HERE}:Nobody.run", f"{HERE}:EmailService.nope", f"{HERE}:Demanding.run", f"{HERE}:NUMBER.x"],
@@ -55,7 +55,7 @@ def test_a_name_that_is_not_there_is_not_found(target):
     assert caught.value.code == "BINDING_CALLABLE_NOT_FOUND"
 
 
-@pytest.mark.req("R-5.12.3-05")
+@pytest.mark.req("R-5.12.3-05", "R-5.12.8-01")
 @pytest.mark.parametrize("target", ["math:pi", f"{HERE}:NUMBER", f"{HERE}:EmailService.sender"])
 def test_what_cannot_be_called_is_no_target(target):
     with pytest.raises(BindingNotCallableError) as caught:
