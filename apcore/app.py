@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from apcore.acl import ACL, AuditSettings
+from apcore.acl import ACL, ACLChecker, AuditSettings
 from apcore.approval import ApprovalHandler
 from apcore.config import Config, core_schema
 from apcore.errors import ConfigError
 from apcore.events import EventEmitter
 from apcore.execution import AsyncRunner, Executor, ExecutorSettings, SyncRunner
 from apcore.execution.executor import RunnerFactory
+from apcore.execution.pipelines import configured_strategy
+from apcore.extensions import ExtensionManager, apply_extensions, load_extensions
+from apcore.extensions.applying import provider_for
 from apcore.ids import IdMap
 from apcore.middleware.builtin.defaults import Watched, adjusted, assembled, watching
 from apcore.middleware.builtin.error_history import SecretsOf
@@ -38,7 +41,7 @@ class App:
     """Everything in one process that has state: who may call, what is registered, what is switched off, who calls."""
 
     registry: Registry
-    acl: ACL | None
+    acl: ACL | ACLChecker | None
     toggles: Toggles
     approval_handler: ApprovalHandler | None
     executor: Executor
@@ -51,6 +54,8 @@ class App:
     """The `TracingProvider`, None where tracing is off."""
     metrics: Any = None
     """The `MetricsCollector`, None where metrics are off."""
+    extensions: ExtensionManager = field(default_factory=ExtensionManager)
+    """What others put in the place of the framework's own (§11.3)."""
 
 
 def build_app(
@@ -69,6 +74,7 @@ def build_app(
     tracer_provider: Any = None,
     middleware: MiddlewareSettings | None = None,
     secrets_of: SecretsOf = SensitiveValues,
+    extensions: ExtensionManager | None = None,
 ) -> App:
     """An app from its parts; what is not given is new and empty, or as the configuration says (§9.1).
 
@@ -77,8 +83,9 @@ def build_app(
     what ``extensions``, ``schema`` and ``bindings`` name, unless ``extensions.auto_discover`` is off; the sizes of
     usage and error history; what is traced, counted and logged; and the middleware, to which ``middleware`` and the
     objects in ``middlewares`` are added. Without one, and without ``acl``, every call is allowed, and neither traced
-    nor counted. ``secrets_of`` finds what the error history must not keep. ``tracer_provider`` is OpenTelemetry's, if
-    spans shall go to another than the global one.
+    nor counted. ``extensions``, and those that the configuration names, come before all of this and before the parts
+    that are given (§11.3). ``secrets_of`` finds what the error history must not keep. ``tracer_provider`` is
+    OpenTelemetry's, if spans shall go to another than the global one.
 
     Raises ConfigError, ACLRuleError for an access list that cannot be read, and what ``Registry.discover`` raises.
     """
@@ -87,12 +94,18 @@ def build_app(
     is_discovering = registry is None and is_whole
     if registry is None:
         registry = Registry(strict_inputs=core["schema"]["validation"]["strict"])
+    extended = load_extensions(configured if is_whole else None, extensions)
+    apply_extensions(extended, registry)
     toggles = Toggles() if toggles is None else toggles
     events = EventEmitter() if events is None else events
-    acl = _acl(configured, core["acl"]) if acl is None and is_whole else acl
+    if acl is None and is_whole and extended.get("acl") is None:
+        acl = _acl(configured, core["acl"])
     layers = MiddlewareSettings.read(core["middleware"]) | (middleware or MiddlewareSettings())
     observability = _observability(configured, is_whole) if observability is None else observability
     observability = adjusted(observability, layers)
+    if extended.get("span_exporter") is not None and tracer_provider is None:
+        tracer_provider = provider_for(extended.get_all("span_exporter"))
+        observability = _traced(observability, configured)
     usage = _usage(configured) if usage is None else usage
     error_history = _error_history(configured) if error_history is None else error_history
     watched = Watched(registry, events, usage, error_history, secrets_of)
@@ -112,6 +125,8 @@ def build_app(
     built_ins += watching(configured, watched) if is_whole else ()
     for entry in assembled(built_ins, layers, middlewares):
         executor.use(entry.middleware, id=entry.id, priority=entry.priority)
+    apply_extensions(extended, registry, executor, traces=False)
+    executor.use_strategy(configured_strategy(executor.strategy, core.get("pipeline")))
     bridge_events(registry, events)
     if tracing is not None:
         registry.observe(tracing.discovering)
@@ -119,9 +134,9 @@ def build_app(
         _discover(registry, configured, core["extensions"])
     return App(
         registry,
-        acl,
+        executor.acl,
         toggles,
-        approval_handler,
+        executor.approval_handler,
         executor,
         events,
         usage,
@@ -130,6 +145,7 @@ def build_app(
         IdMap.from_dict(core["id_map"]),
         tracing,
         metrics,
+        extended,
     )
 
 
@@ -164,7 +180,8 @@ def _acl(config: Config, section: Mapping[str, Any]) -> ACL:
 
 def _discover(registry: Registry, config: Config, section: Mapping[str, Any]) -> None:
     """A root that does not exist was warned about when the configuration was read (§9.3)."""
-    if section["auto_discover"] and Path(section["root"]).exists():
+    has_source = registry.extended.discoverer is not None or Path(section["root"]).exists()
+    if section["auto_discover"] and has_source:
         registry.discover(config)
 
 
@@ -172,6 +189,14 @@ def _observability(config: Config, is_whole: bool) -> ObservabilitySettings:
     return (
         ObservabilitySettings.from_mapping(config.namespace("observability")) if is_whole else ObservabilitySettings()
     )
+
+
+def _traced(observability: ObservabilitySettings, config: Config) -> ObservabilitySettings:
+    """Who registers an exporter wants spans, unless the configuration says that there shall be none."""
+    root = "apcore.observability" if config.mode == "legacy" else "observability"
+    if any(config.is_set(f"{prefix}.tracing.enabled") for prefix in {root, "observability"}):
+        return observability
+    return replace(observability, tracing=replace(observability.tracing, enabled=True))
 
 
 def _chooses_exporter(config: Config) -> bool:

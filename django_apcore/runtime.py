@@ -9,7 +9,7 @@ from typing import Any
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 
-from apcore.acl import ACL
+from apcore.acl import ACL, ACLChecker
 from apcore.app import App, build_app
 from apcore.approval import ApprovalHandler
 from apcore.config import Config
@@ -64,7 +64,7 @@ class Runtime:
         return self.app.executor
 
     @property
-    def acl(self) -> ACL | None:
+    def acl(self) -> ACL | ACLChecker | None:
         """Who may call what."""
         return self.app.acl
 

@@ -3,8 +3,19 @@
 from apcore.acl.acl import ACL
 from apcore.acl.audit import AuditSettings
 from apcore.acl.callers import caller_is_listed
+from apcore.acl.checker import ACLChecker
 from apcore.acl.conditions import ConditionHandler
 from apcore.acl.policy import ACLDecision, Policy
 from apcore.acl.rules import ACLRule, Effect
 
-__all__ = ["ACL", "ACLDecision", "ACLRule", "AuditSettings", "ConditionHandler", "Effect", "Policy", "caller_is_listed"]
+__all__ = [
+    "ACL",
+    "ACLChecker",
+    "ACLDecision",
+    "ACLRule",
+    "AuditSettings",
+    "ConditionHandler",
+    "Effect",
+    "Policy",
+    "caller_is_listed",
+]

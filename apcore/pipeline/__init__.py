@@ -4,6 +4,6 @@ from apcore.pipeline.engine import run_pipeline
 from apcore.pipeline.runner import Body, Invocation, Runner
 from apcore.pipeline.state import PipelineState
 from apcore.pipeline.step import Step
-from apcore.pipeline.strategy import Strategy
+from apcore.pipeline.strategy import STANDARD_STEPS, Strategy
 
-__all__ = ["Body", "Invocation", "PipelineState", "Runner", "Step", "Strategy", "run_pipeline"]
+__all__ = ["STANDARD_STEPS", "Body", "Invocation", "PipelineState", "Runner", "Step", "Strategy", "run_pipeline"]

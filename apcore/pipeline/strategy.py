@@ -4,22 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Final
 
 from apcore.errors import InvalidInputError
 from apcore.pipeline.step import Step, StepFunction
+
+STANDARD_STEPS: Final = (
+    "context_creation",
+    "call_chain_guard",
+    "module_lookup",
+    "input_rewrite",
+    "acl_check",
+    "approval_gate",
+    "middleware_before",
+    "input_validation",
+    "execute",
+    "output_validation",
+    "middleware_after",
+    "return_result",
+)
+"""The steps of every call (§7.4). Each may be replaced in code; none may go, and their order is what is safe."""
 
 
 class Strategy:
     """The steps of a pipeline in order, looked up by name in O(1) (§5.16.2). Immutable: each change is a new strategy.
 
     The steps from ``commits_from`` to ``commits_to`` form one unit: the runner commits them together or not at all.
+    ``name`` is for people.
     """
 
-    __slots__ = ("_by_name", "after", "before", "commits_from", "commits_to", "steps", "together")
+    __slots__ = ("_by_name", "after", "before", "commits_from", "commits_to", "name", "steps", "together")
 
     def __init__(
-        self, steps: Iterable[Step], *, commits_from: str = "execute", commits_to: str = "output_validation"
+        self,
+        steps: Iterable[Step],
+        *,
+        commits_from: str = "execute",
+        commits_to: str = "output_validation",
+        name: str = "standard",
     ) -> None:
+        self.name = name
         self.steps = tuple(steps)
         self._by_name = {step.name: step for step in self.steps}
         if len(self._by_name) != len(self.steps):
@@ -41,6 +65,43 @@ class Strategy:
 
     def __contains__(self, name: str) -> bool:
         return name in self._by_name
+
+    @property
+    def step_names(self) -> tuple[str, ...]:
+        """The names of the steps, in order."""
+        return tuple(self._by_name)
+
+    def named(self, name: str) -> Strategy:
+        """The same steps under another name."""
+        return Strategy(self.steps, commits_from=self.commits_from, commits_to=self.commits_to, name=name)
+
+    def without(self, name: str) -> Strategy:
+        """All steps but one that was inserted. Raises InvalidInputError for a standard step and an unknown name."""
+        gone = self[name]
+        if name in STANDARD_STEPS:
+            raise InvalidInputError(
+                f"The step {name!r} cannot be removed: every call passes it (§7.4). Built-in middleware is switched "
+                "off with middleware.disabled, and a rewriter, a handler or an access list by not configuring it"
+            )
+        return self._with(each for each in self.steps if each is not gone)
+
+    def reordered(self, names: Iterable[str]) -> Strategy:
+        """The same steps in another order. Raises InvalidInputError if one is missing, or a standard step moves."""
+        order = tuple(names)
+        if sorted(order) != sorted(self._by_name):
+            raise InvalidInputError(f"The order has to name each step once: {', '.join(self._by_name)}")
+        strategy = self._with(self[name] for name in order)
+        strategy.require_complete()
+        return strategy
+
+    def require_complete(self) -> None:
+        """Raises InvalidInputError unless all standard steps are there, in their order (§7.4)."""
+        missing = [name for name in STANDARD_STEPS if name not in self]
+        if missing:
+            raise InvalidInputError(f"A strategy without {', '.join(missing)} is refused: every call passes it (§7.4)")
+        standard = tuple(name for name in self._by_name if name in STANDARD_STEPS)
+        if standard != STANDARD_STEPS:
+            raise InvalidInputError(f"The standard steps keep their order (§7.4): {', '.join(STANDARD_STEPS)}")
 
     def configure(self, name: str, step: Step | StepFunction) -> Strategy:
         """Replace step ``name`` entirely, in its place (§5.16.3). Raises InvalidInputError if there is none.
@@ -83,4 +144,4 @@ class Strategy:
         return self._with(step if run is None else replace(step, run=run) for step, run in functions)
 
     def _with(self, steps: Iterable[Step]) -> Strategy:
-        return Strategy(steps, commits_from=self.commits_from, commits_to=self.commits_to)
+        return Strategy(steps, commits_from=self.commits_from, commits_to=self.commits_to, name=self.name)

@@ -18,6 +18,7 @@ from apcore.registry.bulk import Origin, dispensable_ids, loading_order, module_
 from apcore.registry.draining import DRAIN_SECONDS, Unloaded, drain
 from apcore.registry.events import REGISTRY_EVENTS, RegistryCallback, RegistryEvents
 from apcore.registry.exports import PROFILES_WITH_TOOL_NAMES, export_description, tool_name
+from apcore.registry.extensions import RegistryExtensions
 from apcore.registry.lifecycle import load, suspend, unload
 from apcore.registry.queries import Predicate, matches, select
 from apcore.registry.reloading import Reloaded, reload
@@ -45,6 +46,7 @@ class Registry:
         self._away: set[str] = set()
         self._events = RegistryEvents()
         self._observing: Callable[[], AbstractContextManager[Any]] = nullcontext
+        self._extended = RegistryExtensions()
 
     def register(self, module_id: str, module: Any) -> ModuleDefinition:
         """Admit a class, an instance or a function module under this ID.
@@ -96,7 +98,9 @@ class Registry:
         a module that others only depend on optionally, a failure is logged as a warning (§5.15.2).
         """
         with self._observing():
-            return self._register_all(find_modules(DiscoverySettings.read(config)), is_rediscovery=True)
+            findings = self._extended.findings(config)
+            found = find_modules(DiscoverySettings.read(config)) if findings is None else findings
+            return self._register_all(found, is_rediscovery=True)
 
     def register_found(
         self, found: Iterable[FoundModule], displays: Mapping[str, Mapping[str, Any]] | None = None
@@ -126,7 +130,9 @@ class Registry:
         with self._renewing:
             old, origin, place = self._send_away(module_id)
             try:
-                reloaded = reload(old, origin, place, self._definitions, timeout=timeout)
+                reloaded = reload(
+                    old, origin, place, self._definitions, timeout=timeout, validate=self._extended.validate
+                )
             except BaseException:
                 self._away.discard(module_id)
                 raise
@@ -202,6 +208,18 @@ class Registry:
         found = select(self._all(), prefix=prefix, tags=tags, include_hidden=include_hidden)
         return [definition.module_id for definition in found]
 
+    @property
+    def extended(self) -> RegistryExtensions:
+        """Where extension points of the registry are taken: discoverer, validators, middleware (§11.3)."""
+        return self._extended
+
+    def add_middleware(self, *, id: str, middleware: Any, priority: int | None = None) -> None:  # noqa: A002 - §11.2
+        """Register a middleware with every executor of this registry, those to come included (§11.2, C-14).
+
+        Raises InvalidInputError as `Executor.use()`: now if there is an executor, else when the first one is made.
+        """
+        self._extended.add_middleware(id, middleware, priority)
+
     def on(self, event: str, callback: RegistryCallback) -> None:
         """Call back with (module ID, module) on an event of `REGISTRY_EVENTS`. Raises InvalidInputError."""
         self._events.on(event, callback)
@@ -258,6 +276,7 @@ class Registry:
         with self._changing:
             taken = self._definitions.keys() | self._away if self._away else self._definitions
             definition = admit(module_id, module, taken, internal=internal)
+            self._extended.validate(definition)
             load(definition)
             self._publish(definition)
         self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, definition.module)
@@ -289,6 +308,7 @@ class Registry:
         try:
             definition = admit(module_id, module, taken, companion=found.companion, schemas=findings.schemas)
             definition = presented(definition, findings.displays.get(module_id))
+            self._extended.validate(definition)
             if current is None:
                 load(definition)
             elif definition.module is current.module:

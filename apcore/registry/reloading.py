@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,9 +25,17 @@ class Reloaded:
 
 
 def reload(
-    old: ModuleDefinition, origin: Origin, place: Place, existing_ids: Collection[str], *, timeout: float
+    old: ModuleDefinition,
+    origin: Origin,
+    place: Place,
+    existing_ids: Collection[str],
+    *,
+    timeout: float,
+    validate: Callable[[ModuleDefinition], None],
 ) -> Reloaded:
     """Let the calls end, suspend and unload the old instance, import its file anew, and load it with the state.
+
+    ``validate`` raises ModuleError for a version that must not come in.
 
     Where calls did not end within `timeout` seconds, there is no state: they may still be changing it. Raises
     ReloadFailedError if the old instance, after a failure, does not load again either.
@@ -36,6 +44,7 @@ def reload(
     unload(old)
     try:
         definition, renewed = _next_version(old.module_id, place, origin, existing_ids)
+        validate(definition)
         load(definition)
     except ModuleError as error:
         failure = ReloadFailedError(

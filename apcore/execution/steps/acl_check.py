@@ -6,7 +6,7 @@ import logging
 from time import monotonic
 from typing import Final
 
-from apcore.acl import ACL, ACLDecision, caller_is_listed
+from apcore.acl import ACL, ACLChecker, ACLDecision, caller_is_listed
 from apcore.errors import ACLDeniedError, ModuleTimeoutError
 from apcore.pipeline import PipelineState
 
@@ -19,8 +19,9 @@ LIMIT_MS: Final = 1_000
 class AclCheck:
     """The access list and the module's own `allowed_callers` must both allow; without either all is allowed (C-64)."""
 
-    def __init__(self, acl: ACL | None) -> None:
-        self._acl = acl
+    def __init__(self, acl: ACL | ACLChecker | None) -> None:
+        self._acl = acl if isinstance(acl, ACL) else None
+        self._checker = None if isinstance(acl, ACL) else acl
 
     async def run(self, state: PipelineState) -> None:
         """Raises ACLDeniedError. The caller learns that it was denied, the log of the ACL why."""
@@ -41,12 +42,24 @@ class AclCheck:
     async def _is_allowed(self, state: PipelineState) -> bool:
         acl, context = self._acl, state.context
         if acl is None:
-            return True
+            return self._checker is None or await self._is_allowed_by(self._checker, state)
         if acl.is_stale:
             await state.runner.call(acl.refresh)
         if acl.policy.has_custom_conditions:
             return (await self._decided_in_time(acl, state)).allowed
         return acl.evaluate(context.caller_id, state.module_id, context).allowed
+
+    async def _is_allowed_by(self, checker: ACLChecker, state: PipelineState) -> bool:
+        """What somebody else's access list says; its errors and its silence deny (§11.3)."""
+        question = (state.context.caller_id, state.module_id, state.context)
+        deadline = monotonic() + LIMIT_MS / 1000
+        try:
+            answer: object = await state.runner.call_within(deadline, state.context, checker.check, *question)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong in a foreign check, it has not allowed anything
+            name, trace_id = type(checker).__name__, state.context.trace_id
+            logger.error("Denied: %s.check() failed (%s), trace %s", name, type(error).__name__, trace_id)
+            return False
+        return answer is True
 
     async def _decided_in_time(self, acl: ACL, state: PipelineState) -> ACLDecision:
         """The decision of rules that ask handlers, which may be slow: past the time limit it is "deny" (§12.7.5)."""
