@@ -56,7 +56,7 @@ def started(tmp_path, write):
     return started
 
 
-@pytest.mark.req("R-6.7-08", "R-6.7-12")
+@pytest.mark.req("R-6.7-08", "R-6.7-12", "R-9.16.2-04")
 def test_one_module_is_reloaded_and_told(started, write):
     app, heard = started()
     write("shop/a.py", 2)

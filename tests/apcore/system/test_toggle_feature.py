@@ -22,7 +22,7 @@ def test_a_module_is_switched_off_and_on_again(app):
     assert app.executor.call("math.add", {"n": 1}) == {"n": 2}
 
 
-@pytest.mark.req("R-6.7-12")
+@pytest.mark.req("R-6.7-12", "R-9.16.2-03")
 def test_each_switch_is_told_once(app, heard):
     context = Context.create(identity=Identity("ada"))
     for enabled in (False, True):

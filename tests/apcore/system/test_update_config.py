@@ -7,7 +7,7 @@ from apcore.system import MemoryOverridesStore
 UPDATE = "system.control.update_config"
 
 
-@pytest.mark.req("R-6.7-07", "R-6.7-12")
+@pytest.mark.req("R-6.7-07", "R-6.7-12", "R-9.16.2-05")
 def test_a_value_is_set_and_told(app, heard):
     output = app.executor.call(UPDATE, {"key": "executor.default_timeout", "value": 1000})
 
