@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apcore.modules import NO_COMPANION, Companion, Dependency, read_dependencies
+from apcore.schema import SchemaLoader
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class FoundModule:
     """A module (a class, an instance or a function module), its ID, and the files that make it.
 
     `companion` is the content of its metadata file, `declared` the item of a binding file that makes it, `place` where
-    a module file is.
+    a module file is, `schemas` are the schema files that are its own, instead of those of the project.
     """
 
     module_id: str
@@ -33,6 +34,7 @@ class FoundModule:
     companion: Companion = NO_COMPANION
     declared: Mapping[str, Any] | None = None
     place: Place | None = None
+    schemas: SchemaLoader | None = None
 
     @property
     def dependencies(self) -> tuple[Dependency, ...]:

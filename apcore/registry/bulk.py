@@ -31,7 +31,8 @@ class Origin:
 def origin_of(found: FoundModule, findings: Findings) -> Origin:
     """The origin of a module that was found."""
     display = findings.displays.get(found.module_id)
-    return Origin(found.file, found.companion, found.declared, found.place, display, findings.schemas)
+    schemas = found.schemas or findings.schemas
+    return Origin(found.file, found.companion, found.declared, found.place, display, schemas)
 
 
 def loading_order(

@@ -1,6 +1,7 @@
 """Which modules the installed apps bring, by the rules of the core.
 
-An app has its modules in `apcore_modules.py` or in a package `apcore_modules/`. Functions can also be bound without a
+An app has its modules in `apcore_modules.py` or in a package `apcore_modules/`, and their schemas in code or in files
+of its directory `schemas/` (§4.9). Functions can also be bound without a
 change of their code, in `bindings/*.binding.yaml` (§5.12), and those of a directory `commands/` can be taken as they
 are, where the settings say so (§5.14).
 """
@@ -14,6 +15,7 @@ from apcore.registry import Registry
 from django_apcore.discovery.bindings import bound_modules_of, displays_of, find_bindings
 from django_apcore.discovery.commands import commands_of_app
 from django_apcore.discovery.packages import modules_of_app
+from django_apcore.discovery.schemas import with_schemas
 
 
 def find_modules(app_configs: Iterable[AppConfig] | None = None) -> list[FoundModule]:
@@ -36,7 +38,11 @@ def register_modules(registry: Registry, app_configs: Iterable[AppConfig] | None
     """
     configs = _configs(app_configs)
     files = find_bindings(configs)
-    found = [*find_modules(configs), *find_commands(configs), *bound_modules_of(files)]
+    found = [
+        *(with_schemas(config, each) for config in configs for each in modules_of_app(config)),
+        *(with_schemas(config, each) for config in configs for each in commands_of_app(config)),
+        *bound_modules_of(files),
+    ]
     registry.register_found(found, displays_of(files))
     return found
 

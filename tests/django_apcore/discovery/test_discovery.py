@@ -428,3 +428,55 @@ def test_dependencies_that_are_none_are_named_with_their_module(
     config = app({"apcore_modules.py": CLASS.format(name="A", attribute=f"dependencies = {dependencies}")})
     with pytest.raises(ModuleError, match=r"shop\.a"):
         register_modules(Registry(), [config])
+
+
+SCHEMA_FILE = """
+module_id: shop.orders
+version: "1.2.0"
+description: From the file.
+input_schema:
+  type: object
+  properties:
+    number: {{type: {kind}}}
+  required: [number]
+"""
+
+
+def test_schema_files_of_an_app_complete_its_modules(app: Callable[..., AppConfig]) -> None:
+    code = CLASS.format(name="Orders", attribute="").replace('    input_schema = {"type": "object"}\n', "")
+    files = {"apcore_modules/orders.py": code, "schemas/shop.orders.schema.yaml": SCHEMA_FILE.format(kind="integer")}
+    registry = Registry()
+    register_modules(registry, [app(files)])
+    definition = registry.get_definition("shop.orders")
+    assert definition.input_schema["properties"]["number"] == {"type": "integer"}
+    assert (definition.description, definition.version) == ("A class module.", "1.2.0")
+    assert definition.output_schema == {"type": "object"}
+
+
+def test_a_schema_file_wins_over_the_code(app: Callable[..., AppConfig]) -> None:
+    files = {
+        "apcore_modules/orders.py": CLASS.format(name="Orders", attribute=""),
+        "schemas/shop.orders.schema.yaml": SCHEMA_FILE.format(kind="string"),
+    }
+    registry = Registry()
+    register_modules(registry, [app(files)])
+    assert registry.get_definition("shop.orders").input_schema["required"] == ["number"]
+
+
+def test_schema_files_of_one_app_say_nothing_of_another(app: Callable[..., AppConfig]) -> None:
+    module = {"apcore_modules/orders.py": CLASS.format(name="Orders", attribute="")}
+    shop = app(module)
+    other = app({"schemas/shop.orders.schema.yaml": SCHEMA_FILE.format(kind="string")}, name="other")
+    registry = Registry()
+    register_modules(registry, [shop, other])
+    assert registry.get_definition("shop.orders").input_schema == {"type": "object"}
+
+
+def test_a_wrong_schema_file_is_refused_with_its_name(app: Callable[..., AppConfig]) -> None:
+    files = {
+        "apcore_modules/orders.py": CLASS.format(name="Orders", attribute=""),
+        "schemas/shop.orders.schema.yaml": SCHEMA_FILE.format(kind="nonsense"),
+    }
+    with pytest.raises(ModuleError, match="nonsense") as refused:
+        register_modules(Registry(), [app(files)])
+    assert "shop.orders" in str(refused.value.details) + " ".join(refused.value.__notes__)
