@@ -37,16 +37,16 @@ class RunningCall:
         return self.outer.hide(inner) if self.outer is not None else inner
 
     def inputs(self) -> Any:
-        """The effective inputs as people may see them."""
-        definition = self._definition
-        schema = None if definition is None else definition.input_schema
-        return self.hide(redact(_plain(self._state.inputs), schema, self._keys))
+        """The effective inputs as people may see them; None where no module says which of them are sensitive."""
+        if self._definition is None:
+            return None
+        return self.hide(redact(_plain(self._state.inputs), self._definition.input_schema, self._keys))
 
     def output(self) -> Any:
         """The output as people may see it (§10.6)."""
-        definition = self._definition
-        schema = None if definition is None else definition.output_schema
-        return self.hide(redact(self._state.result, schema, self._keys))
+        if self._definition is None:
+            return None
+        return self.hide(redact(self._state.result, self._definition.output_schema, self._keys))
 
     @property
     def _definition(self) -> Any:

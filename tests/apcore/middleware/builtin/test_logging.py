@@ -106,6 +106,7 @@ def test_how_a_failure_is_told(executor, lines, module_id, inputs, level, code):
     assert (line["level"], line["extra"]["error_code"]) == (level, code)
     assert line["module_id"] == (None if module_id == "m.unknown" else module_id)
     assert "m.unknown" not in json.dumps(line)
+    assert (line["extra"]["inputs"] is None) == (module_id == "m.unknown")  # nobody says what is sensitive in them
 
 
 @pytest.mark.req("R-10.2-03", "R-10.6-01", "R-10.6-07")
