@@ -1,14 +1,17 @@
 """Finding music, and what it costs."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated
+from itertools import groupby
+from operator import attrgetter
+from typing import Annotated, Any
 
 from django.db.models import DecimalField, ExpressionWrapper, F, Q
 from django.db.models.functions import Round
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from apcore import ModuleAnnotations, module
+from apcore import Context, ModuleAnnotations, deep_merge_chunks, module
 from project.store.errors import NotInStoreError
 from project.store.models import Genre, Track
 
@@ -78,3 +81,46 @@ def reprice(
     new_price = Round(ExpressionWrapper(F("unit_price") * (Decimal(100 + percent) / 100), money), precision=2)
     changed = Track.objects.filter(genre__name=genre).update(unit_price=new_price)
     return Repricing(genre=genre, tracks=changed)
+
+
+class ExportInputs(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    genre: str = Field(min_length=1, description="Name of the genre, for example Opera")
+
+
+class ExportedAlbum(BaseModel):
+    title: str
+    artist: str
+    tracks: list[str]
+
+
+class Exported(BaseModel):
+    genre: str
+    albums: dict[str, ExportedAlbum] = Field(default_factory=dict, description="By the number of the album")
+    tracks: int
+
+
+class ExportCatalogue:
+    """List the tracks of a genre, album by album."""
+
+    module_id = "store.catalogue.export"
+    description = "List the tracks of a genre, album by album."
+    tags = ("catalogue",)
+    annotations = ModuleAnnotations(readonly=True, idempotent=True, streaming=True, open_world=False)
+    input_schema = ExportInputs
+    output_schema = Exported
+
+    def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+        return deep_merge_chunks(self.stream(inputs, context))
+
+    def stream(self, inputs: dict[str, Any], context: Context) -> Iterator[dict[str, Any]]:
+        genre, tracks = inputs["genre"], 0
+        if not Genre.objects.filter(name=genre).exists():
+            raise NotInStoreError("genre", genre)
+        of_genre = Track.objects.filter(genre__name=genre).select_related("album__artist").order_by("album", "pk")
+        for album, group in groupby(of_genre.iterator(), key=attrgetter("album")):
+            names = [track.name for track in group]
+            tracks += len(names)
+            yield {"albums": {str(album.pk): {"title": album.title, "artist": album.artist.name, "tracks": names}}}
+        yield {"genre": genre, "tracks": tracks}

@@ -3,14 +3,17 @@ from typing import Any
 
 import pytest
 
+from apcore import deep_merge_chunks
 from apcore.errors import ModuleError, SchemaValidationError
+from django_apcore import runtime
 from django_apcore.models import ApprovalRequest
-from project.store.models import Track
+from project.store.models import Album, Artist, Track
 from tests.project.store.desk import Desk, governed, table
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 
 REPRICE = "store.catalogue.reprice"
+EXPORT = "store.catalogue.export"
 
 
 @pytest.mark.parametrize(
@@ -99,3 +102,21 @@ def test_search_finds_by_track_album_and_artist_without_approval(desk: Desk) -> 
             "unit_price": "0.99",
         }
     ]
+
+
+def test_a_genre_is_exported_album_by_album(desk: Desk) -> None:
+    other = Album.objects.create(title="Second", artist=Artist.objects.get())
+    song = Track.objects.get(name="Song 3")
+    song.album = other
+    song.save()
+    first = Album.objects.get(title="First")
+    chunks = list(runtime.get().executor.stream_sync(EXPORT, {"genre": "Rock"}, desk.context))
+    assert chunks == [
+        {"albums": {str(first.pk): {"title": "First", "artist": "Band", "tracks": ["Song 1", "Song 2"]}}},
+        {"albums": {str(other.pk): {"title": "Second", "artist": "Band", "tracks": ["Song 3"]}}},
+        {"genre": "Rock", "tracks": 3},
+    ]
+    assert desk.call(EXPORT, {"genre": "Rock"}) == deep_merge_chunks(chunks)
+    with pytest.raises(ModuleError) as refused:
+        list(runtime.get().executor.stream_sync(EXPORT, {"genre": "Polka"}, desk.context))
+    assert refused.value.code == "STORE_NOT_FOUND"
