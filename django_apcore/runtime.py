@@ -28,7 +28,7 @@ from apcore.toggles import Toggles
 from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imported, load_config, middleware_settings
 from django_apcore.discovery import noticed, register_modules
 from django_apcore.runner import DjangoAsyncRunner, DjangoSyncRunner
-from django_apcore.services import secrets_of, sensitive_keys
+from django_apcore.services import check_health, secrets_of, sensitive_keys
 from django_apcore.stores import (
     DatabaseACL,
     DatabaseControls,
@@ -195,7 +195,13 @@ def _add_system_modules(app: App) -> None:
         app.toggles.on_refresh(partial(take_up_overrides, app.config))
     for module_id in app.registry.list(SYSTEM_PREFIX, include_hidden=True):
         app.registry.unregister(module_id)
-    register_sys_modules(app, config=app.config, controls=DatabaseControls(), sensitive_keys=sensitive_keys())
+    register_sys_modules(
+        app,
+        config=app.config,
+        controls=DatabaseControls(),
+        sensitive_keys=sensitive_keys(),
+        check_installation=lambda: check_health().to_dict(),
+    )
 
 
 def _observability(config: Config) -> ObservabilitySettings:

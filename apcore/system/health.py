@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from apcore.context import Context
@@ -28,6 +28,33 @@ _RECENT_ERROR: Final = closed(
         "last_at": TIME,
     }
 )
+
+
+_INSTALLATION: Final = {
+    "anyOf": [
+        {"type": "null"},
+        closed(
+            {
+                "status": {"enum": ["ok", "warn", "error"]},
+                "at": TIME,
+                "checks": {
+                    "type": "array",
+                    "items": closed(
+                        {
+                            "name": {"type": "string"},
+                            "status": {"enum": ["ok", "warn", "error"]},
+                            "sentence": {"type": "string"},
+                            "figures": {"type": "object"},
+                        }
+                    ),
+                },
+            }
+        ),
+    ]
+}
+
+CheckInstallation = Callable[[], dict[str, Any]]
+"""Looks at what the application runs on: `{"status", "at", "checks": [{"name", "status", "sentence", "figures"}]}`."""
 
 
 class _Judge:
@@ -74,14 +101,21 @@ class HealthSummary:
                 "default": True,
                 "description": "Whether healthy modules are listed; they are counted in any case",
             },
+            "include_installation": {
+                "type": "boolean",
+                "default": True,
+                "description": "Whether databases, broker, workers and the like are looked at, where the host can",
+            },
         },
         "period",
         "error_rate_threshold",
         "include_healthy",
+        "include_installation",
     )
     output_schema = closed(
         {
             "period": {"type": "string"},
+            "installation": _INSTALLATION,
             "summary": closed({"total_modules": COUNT, **dict.fromkeys(STATUSES, COUNT)}),
             "modules": {
                 "type": "array",
@@ -105,12 +139,15 @@ class HealthSummary:
         }
     )
 
-    def __init__(self, app: SystemApp, settings: SysModulesSettings) -> None:
+    def __init__(
+        self, app: SystemApp, settings: SysModulesSettings, check_installation: CheckInstallation | None = None
+    ) -> None:
         self._app = app
         self._judge = _Judge(app, settings)
+        self._check_installation = check_installation
 
     def execute(self, inputs: Mapping[str, Any], context: Context) -> dict[str, Any]:
-        """Counts by status, and an entry for each module."""
+        """Counts by status, an entry for each module, and what the host says of itself."""
         usage = self._app.usage.summary(hours_of(inputs["period"])).modules
         entries = [
             self._entry(module_id, usage.get(module_id), inputs["error_rate_threshold"])
@@ -120,9 +157,13 @@ class HealthSummary:
         listed = entries if inputs["include_healthy"] else [each for each in entries if each["status"] != "healthy"]
         return {
             "period": inputs["period"],
+            "installation": self._installation() if inputs["include_installation"] else None,
             "summary": {"total_modules": len(entries), **{status: counts[status] for status in STATUSES}},
             "modules": listed,
         }
+
+    def _installation(self) -> dict[str, Any] | None:
+        return None if self._check_installation is None else self._check_installation()
 
     def _entry(self, module_id: str, figures: CallFigures | None, degraded_from: float) -> dict[str, Any]:
         known = {} if figures is None else figures.to_dict()

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from apcore.errors import ModuleError
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS
-from apcore.system.health import HealthModule, HealthSummary
+from apcore.system.health import CheckInstallation, HealthModule, HealthSummary
 from apcore.system.manifest import ManifestFull, ManifestModule
 from apcore.system.overrides import OverridesStore, toggles_in, values_in
 from apcore.system.ports import ConfigValues, Controls, KeptOverrides, PlainConfig, StoredControls, SystemApp
@@ -32,6 +32,7 @@ def register_sys_modules(
     overrides: OverridesStore | None = None,
     controls: Controls | None = None,
     sensitive_keys: Collection[str] | None = None,
+    check_installation: CheckInstallation | None = None,
 ) -> list[str]:
     """Register the system modules that the settings ask for, and take up what `overrides` holds. Returns their IDs.
 
@@ -41,7 +42,9 @@ def register_sys_modules(
 
     `overrides` keep what the control modules change, and toggles and values from there are applied now, whether or not
     anything is registered. `controls` replace how changes take effect; then their changes are measured by executing
-    them, so they have to be transactional. Raises ConfigError, and InvalidInputError if they are there already.
+    them, so they have to be transactional. `check_installation` looks at what the application runs on.
+
+    Raises ConfigError, and InvalidInputError if they are there already.
     """
     config = _config_of(app) if config is None else config
     found = SysModulesSettings.read(config if settings is None else settings)
@@ -53,7 +56,7 @@ def register_sys_modules(
     controls = StoredControls(app.toggles, config, overrides) if controls is None else controls
     keys = _sensitive_keys(config) if sensitive_keys is None else sensitive_keys
     modules = {
-        "system.health.summary": HealthSummary(app, found),
+        "system.health.summary": HealthSummary(app, found, check_installation),
         "system.health.module": HealthModule(app, found),
         "system.manifest.module": ManifestModule(app),
         "system.manifest.full": ManifestFull(app),

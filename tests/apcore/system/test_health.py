@@ -42,6 +42,14 @@ def test_healthy_ones_may_be_left_out_and_are_counted_all_the_same(app, record):
     assert "math.add" not in modules
 
 
+def test_the_host_may_say_how_it_is_doing_itself(make_app):
+    told = {"status": "warn", "at": "2026-01-01T00:00:00+00:00", "checks": []}
+    app = make_app(check_installation=lambda: told)
+    assert app.executor.call("system.health.summary", {})["installation"] == told
+    assert app.executor.call("system.health.summary", {"include_installation": False})["installation"] is None
+    assert make_app().executor.call("system.health.summary", {})["installation"] is None
+
+
 @pytest.mark.req("R-9.15.3-03")
 def test_the_thresholds_are_those_of_the_settings(make_app, record):
     thresholds = {"error_rate": 0.5, "latency_p99_ms": 5.0}

@@ -27,8 +27,9 @@ def worker(arena: Arena, broker: dict[str, str]) -> Iterator["subprocess.Popen[b
     command = [sys.executable, "-m", "tests.django_apcore.races.worker"]
     process = subprocess.Popen(command, env={**arena.environment, **broker}, start_new_session=True)
     yield process
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def wait_until(holds: Callable[[], Any], what: str, seconds: float = 90) -> None:
@@ -77,6 +78,18 @@ def test_a_value_that_was_approved_here_is_in_force_there(arena: Arena, broker: 
     time.sleep(1)
     assert there.do("configured", key=TIMEOUT) == before + 1
     assert arena.start(**broker).do("configured", key=TIMEOUT) == before + 1
+
+
+def test_health_sees_a_worker_come_and_be_killed(arena: Arena, broker: dict[str, str], request: Any) -> None:
+    racer = arena.start(**broker)
+    assert racer.do("workers_alive") == []
+    worker: subprocess.Popen[bytes] = request.getfixturevalue("worker")
+    wait_until(lambda: racer.do("workers_alive"), "The worker did not say that it is alive")
+    [name] = racer.do("workers_alive")
+    os.killpg(worker.pid, signal.SIGKILL)
+    worker.wait()
+    wait_until(lambda: not racer.do("workers_alive"), "A dead worker counts as alive")
+    assert name.startswith("celery@")
 
 
 def consumed(racer: Racer, request: str) -> bool:

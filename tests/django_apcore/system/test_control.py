@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import override_settings
 
 from apcore.acl import ACL
@@ -185,6 +186,17 @@ class TestUpdateConfig:
         Override.objects.update(value_encrypted="broken")
         services.toggle("test.groups.plan", enabled=False, actor=None)
         assert runtime.executor.call("test.plain.echo", {"text": "a"}) == {"result": "a"}
+
+
+class TestHealth:
+    def test_the_summary_looks_at_the_installation_too(self, runtime: Runtime) -> None:
+        output = runtime.executor.call("system.health.summary", {})
+        checks = {each["name"]: each["status"] for each in output["installation"]["checks"]}
+        assert (checks["database"], checks["migrations"], checks["workers"]) == ("ok", "ok", "error")
+        assert output["installation"]["status"] == "error"
+        with transaction.atomic():
+            output = runtime.executor.call("system.health.summary", {})
+        assert {each["name"]: each["status"] for each in output["installation"]["checks"]}["database"] == "ok"
 
 
 class TestReload:

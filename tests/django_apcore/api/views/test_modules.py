@@ -5,6 +5,7 @@ from operator import itemgetter
 import pytest
 from rest_framework.test import APIClient
 
+from apcore import register_sys_modules
 from django_apcore import runtime
 from tests.django_apcore.api.conftest import MODULES, account, client_of, url
 
@@ -101,3 +102,23 @@ def test_strict_is_true_or_false(agent: APIClient) -> None:
     assert agent.get(url("modules/groups.find/schema/?profile=mcp&strict=TRUE")).status_code == 200
     refused = agent.get(url("modules/groups.find/schema/?strict=perhaps"))
     assert (refused.status_code, refused.json()["code"]) == (400, "GENERAL_INVALID_INPUT")
+
+
+@pytest.mark.req("R-6.6.4-01", "R-6.6.4-02")
+def test_system_modules_are_told_apart_by_their_id(agent: APIClient) -> None:
+    def groups() -> dict[bool, list[str]]:
+        found: dict[bool, list[str]] = {True: [], False: []}
+        for module in agent.get(url("modules/?page_size=500")).json()["results"]:
+            found[module["is_system"]].append(module["module_id"])
+        return found
+
+    acl = runtime.get().acl
+    assert acl is not None
+    acl.replace([{"callers": ["@external"], "targets": ["*"], "effect": "allow"}], "deny")
+    before = groups()
+    assert before[True] == []
+    register_sys_modules(runtime.get().app, {"enabled": True})
+    after = groups()
+    assert after[False] == before[False]
+    assert len(after[True]) == 9
+    assert all(each.startswith("system.") for each in after[True])
