@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from apcore.errors import ModuleLoadError
@@ -25,6 +26,7 @@ logger = logging.getLogger("apcore.modules")
 MAX_DESCRIPTION = 200
 MAX_DOCUMENTATION = 5000
 _NO_ANNOTATIONS = ModuleAnnotations()
+_NO_CODES: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
 def define_module(
@@ -93,6 +95,7 @@ def _definition(
         preview=callable_attribute(module, "preview"),
         plan=module.plan if is_planned else None,
         apply=module.apply if is_planned else None,
+        error_codes=_error_codes(getattr(module, "error_schema", None) or schema.error_schema),
     )
 
 
@@ -178,6 +181,16 @@ def _effect(module: Any, is_planned: bool) -> EffectKind:
     if is_planned:
         return "planned"
     return "declared" if callable_attribute(module, "preview") else "none"
+
+
+def _error_codes(error_schema: Any) -> Mapping[str, Mapping[str, Any]]:
+    """What `error_schema.codes` declares (§8.4)."""
+    codes = error_schema.get("codes") if isinstance(error_schema, Mapping) else None
+    if not codes:
+        return _NO_CODES
+    if not isinstance(codes, Mapping) or not all(isinstance(each, Mapping) for each in codes.values()):
+        raise TypeError("error_schema.codes must map each code to its description and http_status (§8.4)")
+    return {str(code): dict(meaning) for code, meaning in codes.items()}
 
 
 def _defaults(input_schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -57,6 +57,8 @@ class ModuleDefinition:
     preview: Function | None
     plan: Function | None
     apply: Function | None
+    error_codes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The module's own error codes, each with `description` and `http_status` (§8.4)."""
     activity: Activity = field(default_factory=Activity)
     """The calls inside of the module now (§12.7.4); definitions of one instance share it."""
     strict_inputs: bool = True

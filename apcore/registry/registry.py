@@ -16,6 +16,7 @@ from apcore.modules import ModuleDefinition, ModuleDescription, describe
 from apcore.registry.admission import admit
 from apcore.registry.bulk import Origin, dispensable_ids, loading_order, module_to_renew, origin_of, presented
 from apcore.registry.draining import DRAIN_SECONDS, Unloaded, drain
+from apcore.registry.error_codes import ErrorCodeCatalogue
 from apcore.registry.events import REGISTRY_EVENTS, RegistryCallback, RegistryEvents
 from apcore.registry.exports import PROFILES_WITH_TOOL_NAMES, export_description, tool_name
 from apcore.registry.extensions import RegistryExtensions
@@ -47,6 +48,7 @@ class Registry:
         self._events = RegistryEvents()
         self._observing: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._extended = RegistryExtensions()
+        self._codes = ErrorCodeCatalogue()
 
     def register(self, module_id: str, module: Any) -> ModuleDefinition:
         """Admit a class, an instance or a function module under this ID.
@@ -130,9 +132,7 @@ class Registry:
         with self._renewing:
             old, origin, place = self._send_away(module_id)
             try:
-                reloaded = reload(
-                    old, origin, place, self._definitions, timeout=timeout, validate=self._extended.validate
-                )
+                reloaded = reload(old, origin, place, self._definitions, timeout=timeout, validate=self._validate)
             except BaseException:
                 self._away.discard(module_id)
                 raise
@@ -209,6 +209,11 @@ class Registry:
         return [definition.module_id for definition in found]
 
     @property
+    def error_codes(self) -> builtins.list[dict[str, Any]]:
+        """The codes that registered modules declare in ``error_schema``, each with its meaning and status (§8.4)."""
+        return self._codes.documentation()
+
+    @property
     def extended(self) -> RegistryExtensions:
         """Where extension points of the registry are taken: discoverer, validators, middleware (§11.3)."""
         return self._extended
@@ -276,7 +281,7 @@ class Registry:
         with self._changing:
             taken = self._definitions.keys() | self._away if self._away else self._definitions
             definition = admit(module_id, module, taken, internal=internal)
-            self._extended.validate(definition)
+            self._validate(definition)
             load(definition)
             self._publish(definition)
         self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, definition.module)
@@ -306,9 +311,10 @@ class Registry:
         module = found.module if current is None else module_to_renew(found, current.module)
         taken = () if is_renewal else self._definitions
         try:
-            definition = admit(module_id, module, taken, companion=found.companion, schemas=findings.schemas)
+            schemas = found.schemas or findings.schemas
+            definition = admit(module_id, module, taken, companion=found.companion, schemas=schemas)
             definition = presented(definition, findings.displays.get(module_id))
-            self._extended.validate(definition)
+            self._validate(definition)
             if current is None:
                 load(definition)
             elif definition.module is current.module:
@@ -348,17 +354,24 @@ class Registry:
             self._publish(definition)
         self._origins = dict(origins)
 
+    def _validate(self, definition: ModuleDefinition) -> None:
+        """Raises what speaks against a module that is sound in itself."""
+        self._extended.validate(definition)
+        self._codes.check(definition)
+
     def _publish(self, definition: ModuleDefinition) -> None:
         if definition.module_id not in self._definitions:
             self._tool_names.add(definition.module_id)
         if not self._strict_inputs:
             definition = replace(definition, strict_inputs=False)
         self._definitions[definition.module_id] = definition
+        self._codes.take(definition)
 
     def _withdraw(self, module_id: str) -> None:
         del self._definitions[module_id]
         self._tool_names.remove(module_id)
         self._origins.pop(module_id, None)
+        self._codes.give_back(module_id)
 
     def _versions(self) -> dict[str, str]:
         return {module_id: definition.version for module_id, definition in self._definitions.items()}
