@@ -4,16 +4,19 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jsonschema_rs
 from pydantic import BaseModel
 
-from apcore import ACL, ACLRule, Context, Executor, Identity, Registry, module
+from apcore import ACL, ACLRule, Change, Context, Executor, Identity, Middleware, PreviewResult, Registry, module
 from benchmarks.timing import Measurement, Settings, seconds_per_call
 
 FLOOR = "bare call + jsonschema-rs"
-TARGET_SECONDS = 40e-6
+FUNCTION_SECONDS, CLASS_SECONDS, THREE_DEEP_SECONDS = 15e-6, 12e-6, 50e-6
+MIDDLEWARE_SECONDS, PREVIEW_SECONDS = 3e-6, 25e-6
+ORDER_RATIO, THREAD_RATIO, THREADS = 2.5, 1 / 0.9, 8
 CHECK = "check, 10 rules"
 CHECK_SECONDS = 5e-6
 
@@ -72,13 +75,33 @@ class AddClass:
         return {"sum": inputs["a"] + inputs["b"]}
 
 
-def make_executor(rules: int | None) -> Executor:
+class PreviewedAdd(AddClass):
+    """The same, with a preview of two changes."""
+
+    def preview(self, inputs: dict[str, Any], context: Context) -> PreviewResult:
+        update = Change("update", "bench:a", "Change a", before=0, after=inputs["a"])
+        return PreviewResult(changes=[update, Change("insert", "bench:b", "Add b")])
+
+
+class NoOp(Middleware):
+    """A middleware that does nothing."""
+
+    def before(self, module_id: str, inputs: dict[str, Any], context: Context) -> None:
+        return None
+
+    def after(self, module_id: str, inputs: dict[str, Any], output: dict[str, Any], context: Context) -> None:
+        return None
+
+
+def make_executor(rules: int | None, middlewares: int = 0) -> Executor:
     """An executor over all modules here; `rules` access rules, of which the last one allows."""
     registry = Registry()
     for each in (add, total, outer, middle):
         registry.register(each.id, each)
     registry.register("bench.add_class", AddClass())
-    return Executor(registry, acl=None if rules is None else make_acl(rules))
+    registry.register("bench.previewed", PreviewedAdd())
+    acl = None if rules is None else make_acl(rules)
+    return Executor(registry, acl=acl, middlewares=[NoOp() for _ in range(middlewares)])
 
 
 def make_acl(rules: int) -> ACL:
@@ -109,19 +132,63 @@ def cases(settings: Settings) -> Iterator[Measurement]:
     caller = Context.create(identity=Identity(id="1"))
 
     yield measured(FLOOR, floor(inputs))
-    yield measured("call, no ACL", lambda: plain.call("bench.add", inputs))
-    yield measured("call, ACL of 10 rules", lambda: with_acl.call("bench.add", inputs), TARGET_SECONDS)
+    plain_call = measured("call, no ACL", lambda: plain.call("bench.add", inputs), FUNCTION_SECONDS)
+    yield plain_call
+    yield measured("call, class with JSON Schemas", lambda: plain.call("bench.add_class", inputs), CLASS_SECONDS)
+    yield measured("call, ACL of 10 rules", lambda: with_acl.call("bench.add", inputs))
     yield measured("call, ACL of 10 rules, with identity", lambda: with_acl.call("bench.add", inputs, caller))
     yield measured("call, ACL of 10,000 rules", lambda: with_long_acl.call("bench.add", inputs))
-    yield measured("call, class with JSON Schemas", lambda: with_acl.call("bench.add_class", inputs))
-    yield measured("call, three modules deep", lambda: with_acl.call("bench.outer", inputs))
-    yield measured("validate", lambda: with_acl.validate("bench.add", inputs))
-    for lines in (20, 500):
-        order = {"order": {"number": 1, "lines": [{"sku": "a", "quantity": 1, "cents": 5}] * lines}}
-        yield measured(f"call, order of {lines} lines", lambda order=order: with_acl.call("bench.order", order))
+    yield measured("call, three modules deep", lambda: plain.call("bench.outer", inputs), THREE_DEEP_SECONDS)
+    busy, allowed = make_executor(None, middlewares=3), plain_call.seconds + MIDDLEWARE_SECONDS
+    seconds = seconds_per_call(lambda: busy.call("bench.add", inputs), settings)
+    yield Measurement("call, three no-op middlewares", seconds, plain_call.name, allowed)
+    yield measured("validate", lambda: plain.validate("bench.add", inputs))
+    yield measured("validate with preview", lambda: plain.validate("bench.previewed", inputs), PREVIEW_SECONDS)
+    yield from orders(plain, settings)
+    yield from threads(plain, inputs, settings)
     yield Measurement("call_async", asyncio.run(_async_call(with_acl, inputs, settings)), FLOOR)
     yield from checks(settings)
     yield from imports(settings)
+
+
+def orders(executor: Executor, settings: Settings) -> Iterator[Measurement]:
+    """Larger inputs, beside what validating and computing them costs by itself."""
+    definition = executor.registry.get_definition("bench.order")
+    accepts_input = jsonschema_rs.validator_for(dict(definition.input_schema)).is_valid
+    accepts_output = jsonschema_rs.validator_for(dict(definition.output_schema)).is_valid
+
+    def floor(order: dict[str, Any]) -> None:
+        assert accepts_input(order)
+        assert accepts_output(definition.execute(order, context))
+
+    context = Context.create()
+    for lines in (20, 500):
+        order = {"order": {"number": 1, "lines": [{"sku": "a", "quantity": 1, "cents": 5}] * lines}}
+        least = seconds_per_call(lambda order=order: floor(order), settings)
+        yield Measurement(f"order of {lines} lines, bare", least)
+        seconds = seconds_per_call(lambda order=order: executor.call("bench.order", order), settings)
+        yield Measurement(
+            f"call, order of {lines} lines", seconds, f"order of {lines} lines, bare", ORDER_RATIO * least
+        )
+
+
+def threads(executor: Executor, inputs: dict[str, int], settings: Settings) -> Iterator[Measurement]:
+    """The same number of calls, by one thread and by several."""
+    calls = 400
+
+    def run(number: int) -> float:
+        with ThreadPoolExecutor(number) as pool:
+
+            def work(_: int) -> None:
+                for _ in range(calls // number):
+                    executor.call("bench.add", inputs)
+
+            return seconds_per_call(lambda: list(pool.map(work, range(number))), settings) / calls
+
+    alone, together = run(1), run(THREADS)
+    yield Measurement("call, in one thread of a pool", alone)
+    name = f"call, in {THREADS} threads"
+    yield Measurement(name, together, "call, in one thread of a pool", THREAD_RATIO * alone)
 
 
 def checks(settings: Settings) -> Iterator[Measurement]:
