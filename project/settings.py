@@ -8,7 +8,7 @@ import os
 from datetime import timedelta
 from pathlib import Path
 
-from project import env
+from project import env, telemetry
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(os.environ.get("APCORE_VAR_DIR", BASE_DIR / "var"))
@@ -148,6 +148,8 @@ CELERY_BEAT_SCHEDULE = {
     "expire-approvals": {"task": "apcore.expire_approvals", "schedule": timedelta(minutes=1)},
     "dispatch-approved": {"task": "apcore.dispatch_approved", "schedule": timedelta(minutes=1)},
     "deliver-outbox": {"task": "apcore.deliver_outbox", "schedule": timedelta(seconds=15)},
+    "keep-records": {"task": "apcore.keep_records", "schedule": timedelta(days=1)},
+    "prune-usage": {"task": "apcore.prune_usage", "schedule": timedelta(days=1)},
     "deliver-webhooks": {"task": "apcore.deliver_webhooks", "schedule": timedelta(seconds=15)},
 }
 
@@ -185,6 +187,15 @@ APCORE: dict[str, object] = {
         *(f"store.Customer.{name}" for name in ("phone", "fax", "address", "postal_code")),
         *(f"store.Invoice.billing_{name}" for name in ("address", "postal_code")),
     ],
+    "OBSERVABILITY": {
+        "tracing": {
+            "enabled": telemetry.is_wanted(),
+            "strategy": os.environ.get("APCORE_TRACES", "full"),
+            "sampling_rate": float(os.environ.get("APCORE_TRACES_SHARE", "1.0")),
+        },
+        "metrics": {"enabled": True, "exporter": "prometheus"},
+    },
+    "METRICS_TOKEN": os.environ.get("APCORE_METRICS_TOKEN"),
 }
 
 # -- store -------------------------------------------------------------------------------------------------------------
@@ -197,7 +208,13 @@ STORE_PAYMENT_GATEWAY = os.environ.get("STORE_PAYMENT_GATEWAY", (VAR_DIR / "paym
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname:7} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        # both leave out what may not be seen (docs/howto/observe.md)
+        "text": {"()": "apcore.telemetry.logs.TextFormatter"},
+        "json": {"()": "apcore.telemetry.logs.JsonFormatter"},
+    },
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": os.environ.get("APCORE_LOG_FORMAT", "text").lower()}
+    },
     "root": {"handlers": ["console"], "level": os.environ.get("APCORE_LOG_LEVEL", "INFO").upper()},
 }
