@@ -33,6 +33,7 @@ from apcore.registry import Registry  # noqa: E402
 from django_apcore import runtime, services  # noqa: E402
 from django_apcore.conf import get_settings  # noqa: E402
 from django_apcore.models import ApprovalDecision, ApprovalRequest, AuditEntry, UsageBucket  # noqa: E402
+from django_apcore.services.health import messaging  # noqa: E402
 from django_apcore.testing import allow_all  # noqa: E402
 from tests.django_apcore import stage  # noqa: E402
 from tests.django_apcore.races.slow import create_slowly  # noqa: E402
@@ -68,6 +69,12 @@ def configured(key: str) -> Any:
     """A configuration value, as the next call of this process would find it."""
     runtime.get().toggles.is_enabled("test.plain.echo")
     return runtime.get().app.config.get(key)
+
+
+def workers_alive() -> list[str]:
+    """The workers that health knows of; one that was not heard of for 6 seconds is gone."""
+    messaging.ALIVE = timedelta(seconds=6)
+    return list(messaging.workers().figures["alive"])
 
 
 def approve(request: str, user: str) -> str:
@@ -254,9 +261,9 @@ def hold_usage(for_seconds: float) -> None:
         transaction.set_rollback(True)
 
 
-def usage() -> list[int]:
-    """Calls and errors of the module that is called here, as the database has them."""
-    rows = UsageBucket.objects.filter(module_id="test.plain.echo")
+def usage(module_id: str = "test.plain.echo") -> list[int]:
+    """Calls and errors of a module, as the database has them."""
+    rows = UsageBucket.objects.filter(module_id=module_id)
     found = rows.aggregate(calls=Sum("calls", default=0), errors=Sum("errors", default=0))
     return [found["calls"], found["errors"]]
 
@@ -285,6 +292,7 @@ ACTIONS: dict[str, Callable[..., Any]] = {
         ask,
         ask_control,
         configured,
+        workers_alive,
         approve,
         approve_unheard,
         results,
