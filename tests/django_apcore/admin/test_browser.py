@@ -325,6 +325,32 @@ def test_no_column_of_the_audit_trail_is_cut_off(site: Site, log_in: LogIn, widt
     assert page.evaluate(wide) == 0
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_usage_fits_and_can_be_read(site: Site, log_in: LogIn, width: int, scheme: str) -> None:
+    module_id = "store.reports.revenue"
+    assert site.agent.call(module_id, {"year": 2012}).status == 200
+    assert site.agent.call(module_id, {"year": "never"}).status == 400
+    page = log_in("viewer", viewport={"width": width, "height": 900}, color_scheme=scheme)
+    under_strict_policy(page)
+
+    page.goto(f"{site.url}/admin/django_apcore/usagebucket/?hours=168")
+    check_that_it_fits(page, width)
+    page.get_by_role("link", name=module_id).click()
+    expect(page.get_by_role("heading", name="By the hour")).to_be_visible()
+    expect(page.get_by_role("heading", name="Latest errors")).to_be_visible()
+    expect(page.locator(".apcore-usage")).to_contain_text("service")
+    check_that_it_fits(page, width)
+    page.get_by_role("link", name="30 days").click()
+    expect(page.locator("[aria-current=true]")).to_have_text("30 days")
+    page.unroute_all(behavior="wait")
+
+
+def check_that_it_fits(page: Page, width: int) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(CONTRAST) == []
+
+
 def test_the_theme_that_was_chosen_in_the_admin_holds_here(site: Site, log_in: LogIn) -> None:
     page = log_in("approver", color_scheme="light")
     page.goto(site.page_of(site.ask("store.customers.erase", customer_id=14)))

@@ -46,7 +46,8 @@ def start_worker(arena: Arena, broker: dict[str, str]) -> Iterator[Start]:
 
     def start() -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "tests.django_apcore.races.worker"]
-        worker = subprocess.Popen(command, env={**arena.environment, **broker}, start_new_session=True)
+        environment = {**arena.environment, **broker, "APCORE_TEST_USAGE_FLUSH_SECONDS": "3600"}
+        worker = subprocess.Popen(command, env=environment, start_new_session=True)
         started.append(worker)
         return worker
 
@@ -71,6 +72,19 @@ def wait_until(holds: Callable[[], Any], what: str) -> None:
 
 def look(racer: Racer, request: str, name: str) -> Any:
     return racer.do("look", request=request, name=name)
+
+
+def test_a_worker_that_is_told_to_end_writes_the_calls_of_its_pool(
+    racer: Racer, start_worker: Start, name: str
+) -> None:
+    worker = start_worker()  # it flushes by itself in an hour
+    request = racer.do("ask", name=name)
+    racer.do("approve", request=request, user="adam")
+    wait_until(lambda: look(racer, request, name)["status"] == "consumed", "The worker did not execute")
+    before = racer.do("usage", module_id="test.groups.create")
+    worker.send_signal(signal.SIGTERM)
+    worker.wait(timeout=PATIENCE)
+    assert racer.do("usage", module_id="test.groups.create")[0] == before[0] + 1
 
 
 def test_an_approved_call_is_executed_by_a_worker(racer: Racer, start_worker: Start, name: str) -> None:
