@@ -59,6 +59,8 @@ def redact_text(text: str, keys: Collection[str] = DEFAULT_SENSITIVE_KEYS) -> st
 
     For messages of logs. In data it would also hide harmless prose, such as "password: at least 8 characters".
     """
+    if "=" not in text and ":" not in text:
+        return hide_credentials(text, keys)
     hidden = _HEADER.sub(r"\1" + REDACTED_VALUE, hide_credentials(text, keys))
     return _named(_ASSIGNED, frozenset(keys)).sub(r"\1" + REDACTED_VALUE, hidden)
 
