@@ -122,3 +122,11 @@ def test_system_modules_are_told_apart_by_their_id(agent: APIClient) -> None:
     assert after[False] == before[False]
     assert len(after[True]) == 9
     assert all(each.startswith("system.") for each in after[True])
+
+
+@pytest.mark.req("R-6.6.4-03")
+def test_a_system_module_that_is_denied_says_so(agent: APIClient) -> None:
+    register_sys_modules(runtime.get().app, {"enabled": True})
+    response = agent.post(url("modules/system.health.summary/call/"), {"inputs": {}}, format="json")
+    assert (response.status_code, response.json()["code"]) == (403, "ACL_DENIED")
+    assert "system.health.summary" in response.json()["message"]
