@@ -16,7 +16,7 @@ from django_apcore.permissions import VIEW_HEALTH
 _STATUSES = ("ok", "warn", "error")
 
 
-class CheckSerializer(serializers.Serializer[Any]):
+class HealthCheckSerializer(serializers.Serializer[Any]):
     """One check."""
 
     name = serializers.CharField()
@@ -31,7 +31,7 @@ class HealthSerializer(serializers.Serializer[Any]):
 
     status = serializers.ChoiceField(_STATUSES)
     at = serializers.DateTimeField(required=False)
-    checks = CheckSerializer(many=True, required=False)
+    checks = HealthCheckSerializer(many=True, required=False)
 
 
 class HealthView(ApiView):

@@ -31,7 +31,7 @@ CHECKS = (
     checks.response_schema_conformance,
     checks.status_code_conformance,
 )
-UNDESCRIBED = {"schema", "docs", "unknown"}
+UNDESCRIBED = {"metrics", "schema", "docs", "unknown"}
 
 
 @pytest.fixture
@@ -116,6 +116,10 @@ def test_answers_are_as_described(agent: APIClient, document: dict[str, Any]) ->
     check(agent.get(url("modules/groups.delete/")).json(), "Module")
     check(call(agent, "groups.find", body["inputs"]).json(), "Result")
     check(call(agent, "groups.find", {}).json(), "Error")
+    viewer = client_of(account("viewer", "view_usagebucket"))
+    check(viewer.get(url("usage/")).json(), "Usage")
+    check(viewer.get(url("usage/?module_id=groups.find")).json(), "Usage")
+    check(viewer.get(url("usage/?module_id=groups.delete")).json(), "Usage")  # nobody called it
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))
