@@ -10,11 +10,13 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO_SERVE ?= 1
 DEMO_PORT ?= 8000
+PEER := var/peer
+PEER_VERSION := 0.32.2
 PYTEST := $(BIN)/python -m pytest -q
 # The tests that touch a database: they run once more on PostgreSQL. The others would only repeat themselves there.
 DATABASE_TESTS := tests/django_apcore tests/project
 
-.PHONY: help env demo test test-all json-schema-suite test-sqlite test-postgresql lint format docs screenshots bench matrix constraints clean
+.PHONY: help env demo test test-all json-schema-suite test-sqlite test-postgresql lint format docs screenshots bench bench-peers matrix constraints clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '%-20s %s\n' "$$name" "$$text"; done
@@ -71,8 +73,13 @@ docs: env ## the manual, built into var/site
 screenshots: env ## the pictures of the manual, taken in Chromium over the demo's data
 	$(BIN)/python -m docs.screenshots
 
-bench: env ## what we measure, with medians
+bench: env ## what we measure, with its targets
 	$(BIN)/python -m benchmarks
+
+bench-peers: env ## the same calls by another core of the same name, in an environment of its own
+	@test -x $(PEER)/bin/python || $(BIN)/python -m venv $(PEER)
+	@$(PEER)/bin/python -m pip install --quiet --disable-pip-version-check apcore==$(PEER_VERSION)
+	@$(PEER)/bin/python -I benchmarks/peers.py --json | $(BIN)/python -m benchmarks.peers
 
 matrix: ## the SQLite suite on each supported pair of Python and Django
 	@sh tools/matrix.sh
