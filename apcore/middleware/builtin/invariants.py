@@ -44,7 +44,7 @@ class InvariantsMiddleware(Middleware):
 
     def __init__(self, *, raising: bool = False, checker: InvariantChecker | None = None) -> None:
         self._raising = raising
-        self._checker = InvariantChecker() if checker is None else checker
+        self._checker = InvariantChecker(everything=False) if checker is None else checker
         self._lock = threading.Lock()
         self._sessions: OrderedDict[int, _Session] = OrderedDict()
 

@@ -183,6 +183,26 @@ def test_an_impossible_transition_is_a_violation(
 
 
 @pytest.mark.parametrize(
+    ("event", "before", "after", "may_follow"),
+    [
+        (task, "submitted", "completed", True),
+        (approval, "pending", "consumed", True),
+        (task, "failed", "completed", True),
+        (task, "completed", "started", False),
+        (approval, "denied", "consumed", False),
+        (approval, "granted", "pending", False),
+        (approval, "superseded", "consumed", False),
+    ],
+)
+def test_where_others_work_too_what_lies_between_may_have_happened_there(
+    event: Any, before: str, after: str, may_follow: bool
+) -> None:
+    checker = InvariantChecker(everything=False)
+    checker.hear(event(before))
+    assert (checker.hear(event(after)) == []) is may_follow
+
+
+@pytest.mark.parametrize(
     ("event", "life"),
     [
         (task, ["submitted", "started", "completed"]),
