@@ -1,5 +1,6 @@
 """Starting Django with the app."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from django.apps import apps
 from django.db import connection
 
 from django_apcore import runtime
-from django_apcore.apps import DjangoApcoreConfig
+from django_apcore.apps import DjangoApcoreConfig, Terminated, _end_in_order_when_told_to
 
 START = """
 import sys
@@ -100,3 +101,19 @@ def test_getting_ready_does_not_query() -> None:
 
 def _refuse(*args: object) -> None:
     raise AssertionError("Starting must not query the database")
+
+
+def test_a_process_that_handles_sigterm_itself_keeps_doing_so() -> None:
+    def own(number: int, frame: object) -> None:
+        """What a server does."""
+
+    before = signal.signal(signal.SIGTERM, own)
+    try:
+        _end_in_order_when_told_to()
+        assert signal.getsignal(signal.SIGTERM) is own
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _end_in_order_when_told_to()
+        with pytest.raises(Terminated):
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
