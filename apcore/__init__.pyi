@@ -462,6 +462,8 @@ from .tasks import (
 )
 from .telemetry.error_history import ErrorHistory as ErrorHistory
 from .telemetry.health import HealthThresholds as HealthThresholds
+from .telemetry.metrics import MetricsCollector as MetricsCollector
+from .telemetry.tracing import TracingProvider as TracingProvider
 from .telemetry.usage import UsageCollector as UsageCollector
 from .toggles import Toggles as Toggles
 from .versions import (
