@@ -1,5 +1,8 @@
 """The audit trail in the admin: read-only, and verifiable."""
 
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -51,6 +54,18 @@ def test_an_untouched_trail_is_reported_as_that(admin_client: Client) -> None:
 
     assert "Nobody touched it." in html
     assert "3 entries were read." in html
+
+
+def test_pruned_entries_are_counted(admin_client: Client, tmp_path: Path) -> None:
+    services.append("toggle.disabled", subject="module:x.y")
+    services.seal()
+    services.archive(tmp_path)
+    services.prune(tmp_path, older_than=timedelta(0))
+
+    html = admin_client.get(f"{TRAIL}verify/").content.decode()
+
+    assert "Nobody touched it." in html
+    assert "1 older entry is in the archives" in html
 
 
 def test_a_touched_trail_names_the_entry(admin_client: Client) -> None:
