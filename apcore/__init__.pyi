@@ -1,6 +1,7 @@
 from .acl import (
     ACL as ACL,
 )
+from .acl import ACLChecker as ACLChecker
 from .acl import (
     ACLDecision as ACLDecision,
 )
@@ -146,6 +147,7 @@ from .errors import (
 from .errors import (
     CallFrequencyExceededError as CallFrequencyExceededError,
 )
+from .errors import CircuitBreakerOpenError as CircuitBreakerOpenError
 from .errors import (
     CircularCallError as CircularCallError,
 )
@@ -320,6 +322,10 @@ from .execution import (
 from .execution import (
     deep_merge_chunks as deep_merge_chunks,
 )
+from .extensions import EXTENSION_POINTS as EXTENSION_POINTS
+from .extensions import ExtensionManager as ExtensionManager
+from .extensions import apply_extensions as apply_extensions
+from .extensions import load_extensions as load_extensions
 from .ids import (
     IdMap as IdMap,
 )
@@ -342,8 +348,12 @@ from .ids import (
     normalize_to_canonical_id as normalize_to_canonical_id,
 )
 from .middleware import Middleware as Middleware
+from .middleware import MiddlewareManager as MiddlewareManager
+from .middleware import Retry as Retry
+from .middleware.builtin.circuit_breaker import CircuitBreakerMiddleware as CircuitBreakerMiddleware
 from .middleware.builtin.error_history import ErrorHistoryMiddleware as ErrorHistoryMiddleware
 from .middleware.builtin.platform_notify import PlatformNotifyMiddleware as PlatformNotifyMiddleware
+from .middleware.builtin.retry import RetryMiddleware as RetryMiddleware
 from .middleware.builtin.usage import UsageMiddleware as UsageMiddleware
 from .modules import (
     Change as Change,

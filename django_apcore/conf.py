@@ -51,6 +51,8 @@ class ApcoreSettings:
     """apcore middleware, outermost first: dotted paths, or entries with `id`, `class`, `priority`, `config` (§11.2)."""
     middleware_disabled: tuple[str, ...] = ()
     """IDs of middleware that is on by default and shall not be: `metrics`, `usage` … (§11.4)."""
+    extensions: Mapping[str, Any] | None = None
+    """What takes the place of the framework's own: extension point → dotted path, or a list of entries (§11.3)."""
     rewriters: tuple[str, ...] = ()
     """Dotted paths of input rewriters, in order."""
     context_factory: str = "django_apcore.context.DjangoContextFactory"
@@ -64,7 +66,7 @@ class ApcoreSettings:
     """What is traced, counted and logged, as in the namespace `observability` of apcore.yaml (§9.15.2): for example
     `{"tracing": {"enabled": True, "strategy": "error_first"}, "metrics": {"enabled": True}}`."""
     metrics_token: str | None = None
-    """A token that opens the metrics to whoever sends it as `Authorization: Bearer …`. None: nobody gets in that way."""
+    """A token that opens the metrics to whoever sends it as `Authorization: Bearer …`. None: nobody gets in so."""
     metrics_permission_classes: tuple[str, ...] = ("rest_framework.permissions.IsAdminUser",)
     """Dotted paths of the classes that admit somebody else to the metrics."""
     encryption_keys: tuple[str, ...] = ()
@@ -120,7 +122,7 @@ class ApcoreSettings:
     api_max_json_depth: int = 64
     """How deep arrays and objects of a request body may be nested."""
     api_event_streams: int = 16
-    """How many callers one process serves with `tasks/{id}/events/` at the same time. Under WSGI each holds a thread."""
+    """How many callers one process serves with `tasks/{id}/events/` at a time. Under WSGI each holds a thread."""
     api_event_stream_seconds: float = 300.0
     """After how many seconds such a stream ends; a client that still wants to know opens it again."""
 

@@ -38,7 +38,7 @@ _DEFAULTS_IN_DJANGO: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 """Modules come from the installed apps, and what a project did not ask for is off."""
 
-_NOT_ON_THE_BUS: Final = frozenset({*SECTIONS_OF_APCORE, "config_file"})
+_NOT_ON_THE_BUS: Final = frozenset({*SECTIONS_OF_APCORE, "config_file", "extensions"})
 
 
 def register_namespace(defaults: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from apcore.config import Config
 from apcore.context import ContextFactory
 from apcore.events import EventEmitter
 from apcore.execution import Executor
+from apcore.extensions import apply_extensions, load_extensions
 from apcore.middleware.builtin.invariants import InvariantsMiddleware
 from apcore.registry import Registry
 from apcore.system import SYSTEM_PREFIX, register_sys_modules
@@ -125,6 +126,7 @@ def build(
         toggles=toggles if toggles is not None else DatabaseToggles(),
         approval_handler=approval_handler if approval_handler is not None else _approval_handler(settings),
         middleware=middleware_settings(),
+        extensions=load_extensions(settings.extensions),
         secrets_of=secrets_of,
         config=config,
         runners=(DjangoSyncRunner, DjangoAsyncRunner),
@@ -158,10 +160,14 @@ def get_registry() -> Registry:
         if config.registry is None:
             apcore = load_config()
             registry = Registry(strict_inputs=apcore.namespace("apcore")["schema"]["validation"]["strict"])
+            apply_extensions(load_extensions(apcore, load_extensions(get_settings().extensions)), registry)
             with noticed() as texts:
                 if get_settings().auto_register_modules:
                     register_modules(registry)
-                if apcore.namespace("apcore")["extensions"]["auto_discover"]:
+                if (
+                    apcore.namespace("apcore")["extensions"]["auto_discover"]
+                    or registry.extended.discoverer is not None
+                ):
                     registry.discover(apcore)
             config.notices = tuple(texts)
             config.registry = registry

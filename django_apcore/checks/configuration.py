@@ -15,6 +15,7 @@ from django.db import DatabaseError, connections, router
 
 from apcore.acl import ACL
 from apcore.errors import ConfigError, ModuleError
+from apcore.extensions import load_extensions
 from django_apcore import runtime
 from django_apcore.conf import (
     ApcoreSettings,
@@ -99,13 +100,14 @@ def check_paths(conf: ApcoreSettings) -> list[CheckMessage]:
 @register("apcore")
 @with_settings
 def check_middleware(conf: ApcoreSettings) -> list[CheckMessage]:
-    """E016: every entry of the middleware can be made, and what is disabled is something that is on by default."""
+    """E016: middleware and extensions can be made, and what is disabled is something that is on by default."""
     hint = (
         "An entry is a dotted path, or {'id': …, 'class': …, 'priority': 0 to 1000, 'config': {…}}; "
         "schema_validation and acl_check are pipeline steps and cannot be switched off."
     )
     try:
         middleware_settings()
+        load_extensions(conf.extensions)
     except ConfigError as error:
         texts = error.details.get("errors") or [error.message]
         return [Error(text, hint=hint, id="django_apcore.E016") for text in texts]

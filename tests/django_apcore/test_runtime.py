@@ -8,7 +8,7 @@ import pytest
 from django.test import override_settings
 
 from apcore import AutoApproveHandler, Context, Middleware, Rewrite, Toggles
-from apcore.errors import ACLDeniedError
+from apcore.errors import ACLDeniedError, ModuleLoadError
 from django_apcore import runtime, services
 from django_apcore.stores import DatabaseACL, DatabaseApprovalHandler, DatabaseToggles
 from django_apcore.testing import allow_all, override_runtime, work_off
@@ -98,3 +98,49 @@ def test_waiting_work_can_be_done_in_the_process_of_the_test() -> None:
         requests, tasks = work_off()
     assert [each.status for each in requests] == ["consumed"]
     assert [each.status for each in tasks] == ["completed"]
+
+
+class Finds:
+    def discover(self, config: Any) -> list[tuple[str, Any]]:
+        return [("test.found", stage.echo)]
+
+
+class Refuses:
+    def validate(self, definition: Any) -> list[str]:
+        return ["never"] if definition.module_id == "store.customers.erase" else []
+
+
+class AllowsFound:
+    def check(self, caller_id: str | None, target_id: str, context: Context) -> bool:
+        return target_id == "test.found"
+
+
+@pytest.mark.django_db
+def test_extensions_of_the_settings_take_effect() -> None:
+    here = "tests.django_apcore.test_runtime"
+    settings = {
+        "AUTO_REGISTER_MODULES": False,
+        "EXTENSIONS": {"discoverer": f"{here}.Finds", "acl": f"{here}.AllowsFound"},
+    }
+    with override_settings(APCORE=settings):
+        built = runtime.get()
+        assert built.registry.list() == ["test.found"]
+        assert built.executor.call("test.found", {"text": "a"}) == {"result": "a"}
+        built.registry.register("test.other", stage.echo)
+        with pytest.raises(ACLDeniedError):
+            built.executor.call("test.other", {"text": "a"})
+
+
+def test_a_validator_of_the_settings_keeps_modules_of_apps_out() -> None:
+    settings = {"EXTENSIONS": {"module_validator": "tests.django_apcore.test_runtime.Refuses"}}
+    with override_settings(APCORE=settings), pytest.raises(ModuleLoadError, match="never"):
+        runtime.get_registry()
+
+
+@pytest.mark.django_db
+def test_what_is_on_by_default_can_be_switched_off() -> None:
+    with override_settings(APCORE={"MIDDLEWARE_DISABLED": ["usage"], "MIDDLEWARE": [{"id": "retry", "priority": 10}]}):
+        found = {each.id: each.priority for each in runtime.get().executor.middleware}
+    assert "usage" not in found
+    assert found["retry"] == 10
+    assert {"tracing", "logging", "metrics", "error_wrapper", "error_history"} <= found.keys()

@@ -63,6 +63,8 @@ def test_paths_have_to_exist(setting: dict[str, Any]) -> None:
         ({"MIDDLEWARE": [{"id": "retry"}, {"id": "retry"}]}, "already"),
         ({"MIDDLEWARE_DISABLED": ["acl_check"]}, "neither disabled nor replaced"),
         ({"MIDDLEWARE_DISABLED": ["metrix"]}, "not on by default"),
+        ({"EXTENSIONS": {"acl": "no.such"}}, "extensions.acl.class"),
+        ({"EXTENSIONS": {"acl_cheker": "no.such"}}, "no extension point"),
     ],
 )
 def test_middleware_has_to_be_makeable(setting: dict[str, Any], text: str) -> None:
