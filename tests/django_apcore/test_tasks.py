@@ -104,6 +104,8 @@ def test_every_task_of_the_schedule_exists() -> None:
         "apcore.dispatch_approved",
         "apcore.deliver_outbox",
         "apcore.deliver_webhooks",
+        "apcore.keep_records",
+        "apcore.prune_usage",
     }
 
 

@@ -1,6 +1,7 @@
 """What is remembered of errors, and what is not."""
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
@@ -17,6 +18,14 @@ class Clock:
     def __call__(self) -> float:
         self.now += 1
         return self.now
+
+
+@pytest.fixture
+def late() -> Iterator[Flusher]:
+    """Does not flush while a test runs, and leaves no thread behind."""
+    flusher = Flusher(3600)
+    yield flusher
+    flusher.stop()
 
 
 @pytest.fixture
@@ -97,9 +106,9 @@ def test_a_long_message_is_cut(history: ErrorHistory) -> None:
     assert len(history.record("a.one", ModuleError("x" * 10_000)).message) == 500
 
 
-def test_with_a_flusher_errors_reach_the_store_later_and_are_told_at_once() -> None:
+def test_with_a_flusher_errors_reach_the_store_later_and_are_told_at_once(late: Flusher) -> None:
     store = MemoryErrorStore()
-    history = ErrorHistory(store, flusher=Flusher(3600), clock=Clock())
+    history = ErrorHistory(store, flusher=late, clock=Clock())
     history.record("a.one", ModuleError("a"))
     history.flush()
     history.record("a.one", ModuleError("a"))
@@ -110,12 +119,12 @@ def test_with_a_flusher_errors_reach_the_store_later_and_are_told_at_once() -> N
     assert not history.is_pending
 
 
-def test_what_the_store_refuses_is_kept() -> None:
+def test_what_the_store_refuses_is_kept(late: Flusher) -> None:
     class Broken(MemoryErrorStore):
         def add(self, *args: object) -> None:
             raise ConnectionError
 
-    history = ErrorHistory(Broken(), flusher=Flusher(3600))
+    history = ErrorHistory(Broken(), flusher=late)
     history.record("a.one", ModuleError("a"))
     with pytest.raises(ConnectionError):
         history.flush()

@@ -43,10 +43,6 @@ def until(holds: Callable[[], bool], seconds: float = 10) -> bool:
     return holds()
 
 
-def flush_threads() -> list[threading.Thread]:
-    return [each for each in threading.enumerate() if each.name == "apcore-flush"]
-
-
 @pytest.fixture
 def kept() -> Kept:
     return Kept()
@@ -70,15 +66,19 @@ def test_an_idle_process_has_no_thread_and_the_next_call_starts_one(flusher: Flu
     for number in (1, 2):
         kept.pending.append(number)
         flusher.wake()
-        assert until(lambda: not flush_threads())
+        assert until(lambda: flusher._thread is None)
         assert number in kept.written
 
 
 def test_many_calls_share_one_thread(flusher: Flusher, kept: Kept) -> None:
+    flusher.seconds = 0.5
     kept.pending.append(1)
+    flusher.wake()
+    thread = flusher._thread
     for _ in range(100):
         flusher.wake()
-    assert len(flush_threads()) <= 1
+    assert thread is not None
+    assert flusher._thread is thread
 
 
 def test_a_failure_is_retried_and_told_once(flusher: Flusher, kept: Kept, caplog: pytest.LogCaptureFixture) -> None:
@@ -97,12 +97,15 @@ def test_the_end_of_the_process_flushes_and_starts_nothing_more(kept: Kept) -> N
     flusher.add(kept)
     kept.pending.append(1)
     flusher.wake()
+    thread = flusher._thread
+    assert thread is not None
     flusher.stop()
     assert kept.written == [1]
-    assert until(lambda: not flush_threads())
+    thread.join(timeout=10)
+    assert not thread.is_alive()
     kept.pending.append(2)
     flusher.wake()
-    assert not flush_threads()
+    assert flusher._thread is thread  # and no other
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # newer Pythons warn of any thread

@@ -5,7 +5,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -39,6 +39,14 @@ class BrokenStore(MemoryUsageStore):
         if self.broken:
             raise ConnectionError
         super().add(rows)
+
+
+@pytest.fixture
+def late() -> Iterator[Flusher]:
+    """Does not flush while a test runs, and leaves no thread behind."""
+    flusher = Flusher(3600)
+    yield flusher
+    flusher.stop()
 
 
 @pytest.fixture
@@ -131,9 +139,9 @@ def test_threads_lose_nothing(collector: UsageCollector) -> None:
     assert collector.summary().total_calls == collector.summary().total_errors == 16_000
 
 
-def test_what_the_store_refuses_is_kept_and_written_later(clock: Clock) -> None:
+def test_what_the_store_refuses_is_kept_and_written_later(clock: Clock, late: Flusher) -> None:
     store = BrokenStore()
-    collector = UsageCollector(store, flusher=Flusher(3600), clock=clock)
+    collector = UsageCollector(store, flusher=late, clock=clock)
     collector.record("a.one", caller_type="user", duration_ms=1)
     with pytest.raises(ConnectionError):
         collector.flush()
@@ -148,10 +156,10 @@ def test_what_the_store_refuses_is_kept_and_written_later(clock: Clock) -> None:
 
 
 def test_memory_is_bounded_and_the_loss_is_told_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, late: Flusher
 ) -> None:
     monkeypatch.setattr(usage, "_MOST_PENDING", 3)
-    collector = UsageCollector(BrokenStore(), flusher=Flusher(3600))
+    collector = UsageCollector(BrokenStore(), flusher=late)
     with caplog.at_level(logging.WARNING, logger="apcore.telemetry"):
         for number in range(10):
             collector.record(f"a.m{number}", caller_type="user", duration_ms=1)
@@ -179,8 +187,8 @@ def test_while_a_flush_hangs_calls_go_on() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # newer Pythons warn of any thread
-def test_a_forked_child_does_not_write_what_its_parent_counted() -> None:
-    collector = UsageCollector(flusher=Flusher(3600))
+def test_a_forked_child_does_not_write_what_its_parent_counted(late: Flusher) -> None:
+    collector = UsageCollector(flusher=late)
     collector.record("a.one", caller_type="user", duration_ms=1)
     child = os.fork()
     if child == 0:
