@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from apcore.context import Context
 from apcore.errors import ModuleExecuteError
+from apcore.execution.deadlines import Deadlines
 from apcore.execution.loops import LoopThread
 
 logger = logging.getLogger("apcore.execution")
@@ -21,7 +23,7 @@ END: Final = object()
 
 _SHORTEST_GRACE: Final = 1.0
 
-CallWithin = Callable[..., Awaitable[Any]]
+Call = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +36,22 @@ class _Reader:
 
 
 async def iterate(
-    call_within: CallWithin,
+    call: Call,
+    call_within: Call,
     deadline: float | None,
     context: Context,
     function: Callable[..., Any],
     *args: Any,
-    grace: float,
+    deadlines: Deadlines,
     loop: LoopThread | None = None,
 ) -> AsyncGenerator[Any, None]:
     """The chunks of ``function(*args)``, each read by ``call_within`` the deadline; closed however the reading ends.
 
-    ``loop`` is where an async generator lives whose reader is sync; it is used only then. Closing may take ``grace``
-    seconds. Raises ModuleTimeoutError past the deadline and ModuleExecuteError for what cannot be iterated.
+    ``loop`` is where an async generator lives whose reader is sync; it is used only then. Closing may take the
+    period of grace. Raises ModuleTimeoutError past the deadline and ModuleExecuteError for what cannot be iterated.
     """
     source = await _source(call_within, deadline, context, function, *args)
-    reader = _reader(source, context)
+    reader = _reader(source, context, deadlines)
 
     def at_hand() -> AbstractContextManager[None]:
         return loop.at_hand() if loop is not None and reader.is_async else nullcontext()
@@ -65,7 +68,7 @@ async def iterate(
         try:
             if chunk is not END:
                 with at_hand():
-                    await call_within(monotonic() + max(grace, _SHORTEST_GRACE), context, reader.close)
+                    await call(reader.close)
         except Exception as error:  # noqa: BLE001 - how the stream ended is known; this is only the tidying up
             logger.warning("Closing stream() of %s failed (%s)", _name(context), type(error).__name__)
         finally:
@@ -74,14 +77,16 @@ async def iterate(
 
 
 async def _source(
-    call_within: CallWithin, deadline: float | None, context: Context, function: Callable[..., Any], *args: Any
+    call_within: Call, deadline: float | None, context: Context, function: Callable[..., Any], *args: Any
 ) -> Any:
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
         return function(*args)  # runs nothing yet
     return await call_within(deadline, context, function, *args)
 
 
-def _reader(source: Any, context: Context) -> _Reader:
+def _reader(source: Any, context: Context, deadlines: Deadlines) -> _Reader:
+    """Its time to close begins when closing begins, not while it waits for its thread or its loop."""
+    grace = max(deadlines.grace, _SHORTEST_GRACE)
     if hasattr(source, "__aiter__"):
         iterator = aiter(source)
 
@@ -90,7 +95,8 @@ def _reader(source: Any, context: Context) -> _Reader:
 
         async def close_async() -> None:
             if hasattr(iterator, "aclose"):
-                await iterator.aclose()
+                async with asyncio.timeout(grace):
+                    await iterator.aclose()
 
         return _Reader(take_async, close_async, is_async=True)
     if not hasattr(source, "__iter__"):
@@ -104,7 +110,7 @@ def _reader(source: Any, context: Context) -> _Reader:
 
     def close() -> None:
         if hasattr(chunks, "close"):
-            chunks.close()
+            deadlines.run(monotonic() + grace, context, chunks.close)
 
     return _Reader(take, close, is_async=False)
 

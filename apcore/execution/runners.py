@@ -62,8 +62,8 @@ class SyncRunner:
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
     ) -> AsyncGenerator[Any, None]:
         """The chunks of ``function``; an async generator keeps one loop for all of them."""
-        grace, loop = self._deadlines.grace, LoopThread()
-        return iterate(self.call_within, deadline, context, function, *args, grace=grace, loop=loop)
+        deadlines, loop = self._deadlines, LoopThread()
+        return iterate(self.call, self.call_within, deadline, context, function, *args, deadlines=deadlines, loop=loop)
 
     async def pause(self, seconds: float, token: CancelToken | None) -> None:
         """Sleep on the caller's thread; a cancelled token is noticed within `_SLICE` seconds."""
@@ -113,7 +113,7 @@ class AsyncRunner:
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
     ) -> AsyncGenerator[Any, None]:
         """The chunks of ``function``; a sync generator runs on the thread-sensitive thread, chunk by chunk."""
-        return iterate(self.call_within, deadline, context, function, *args, grace=self._deadlines.grace)
+        return iterate(self.call, self.call_within, deadline, context, function, *args, deadlines=self._deadlines)
 
     async def pause(self, seconds: float, token: CancelToken | None) -> None:
         """Give the loop to others meanwhile; a cancelled token is noticed within `_SLICE` seconds."""
