@@ -1,11 +1,12 @@
 """What a caller gets to see: modules that it may call, and requests and tasks that are its own or its job."""
 
+from collections.abc import Callable
 from typing import Any
 
-from asgiref.sync import async_to_sync
+from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 from django.db.models import Q, QuerySet
 
-from apcore.acl import caller_is_listed
+from apcore.acl import ACL, caller_is_listed
 from apcore.context import Context, Identity
 from apcore.errors import ModuleNotFoundError
 from apcore.modules import ModuleDefinition
@@ -62,6 +63,15 @@ def _may_call(module: ModuleDefinition, context: Context) -> bool:
         return False
     if acl is None:
         return True
+    if not isinstance(acl, ACL):  # an extension, which may be a coroutine
+        answer: object = async_to_sync(_asked)(acl.check, call.caller_id, module.module_id, call)
+        return answer is True
     policy = acl.policy
     first_match = async_to_sync(policy.first_match_async) if policy.has_async_conditions else policy.first_match
     return first_match(call.caller_id, module.module_id, call).allowed
+
+
+async def _asked(check: Callable[..., Any], *question: Any) -> Any:
+    if iscoroutinefunction(check):
+        return await check(*question)
+    return await sync_to_async(check)(*question)

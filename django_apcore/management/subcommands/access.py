@@ -48,6 +48,9 @@ def check(options: Options) -> Answer:
     if acl is None:
         return Answer({"allowed": True, "reason": "There is no access list."}, ["allow: there is no access list"])
     caller = None if options["caller"] == "@external" else options["caller"]
+    if not isinstance(acl, ACL):
+        reason = f"{type(acl).__name__}, an extension, decides when the call is made"
+        return Answer({"allowed": None, "reason": reason}, [f"unknown: {reason}"], status=1)
     decision = acl.evaluate(caller, options["module_id"], context_of(options))
     data = {"allowed": decision.allowed, "effect": decision.effect, "reason": decision.reason}
     return Answer(data, [f"{decision.effect}: {decision.reason}"], status=0 if decision.allowed else 1)
