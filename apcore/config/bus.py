@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
-from apcore.config.binding import bind_namespace, typed_value
+from apcore.config.binding import bind_namespace, name_of, typed_value
 from apcore.config.documents import core_schema
 from apcore.config.environment import EnvironmentOverrides
+from apcore.config.files import file_path
 from apcore.config.layers import Mode, Mount, Snapshot, Source
 from apcore.config.mounting import mount_of, read_again
 from apcore.config.moved import canonical_path
@@ -28,6 +29,7 @@ from apcore.config.validation import (
     negotiate,
     refuse,
     unknown_keys,
+    unknown_meta_keys,
 )
 from apcore.errors import ConfigBindError, ConfigError
 
@@ -101,8 +103,9 @@ class Config:
         Raises ConfigNotFoundError, ConfigError with everything that is wrong (§9.3, §9.10), and
         VersionIncompatibleError.
         """
+        file = None if path is None else file_path(path)
         config = cls()
-        config._start(Origin(path=None if path is None else Path(path), is_searched=path is None))
+        config._start(Origin(path=file, is_searched=path is None))
         if validate:
             config.validate()
         return config
@@ -115,6 +118,8 @@ class Config:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, validate: bool = True) -> Self:
         """From data as it would stand in a file; version and project may be missing. Raises as `load`."""
+        if not isinstance(data, Mapping):
+            raise ConfigError(f"Configuration data is a mapping, not {type(data).__name__}")
         config = cls(data)
         if validate:
             config.validate()
@@ -168,9 +173,9 @@ class Config:
             data = self.namespace(namespace)
         except KeyError:
             raise ConfigBindError(
-                f"There is no namespace '{namespace}' to make a {cls.__name__} of; register or mount it, or give it a "
+                f"There is no namespace '{namespace}' to make a {name_of(cls)} of; register or mount it, or give it a "
                 "section in the configuration file",
-                details={"namespace": namespace, "type": cls.__name__},
+                details={"namespace": namespace, "type": name_of(cls)},
             ) from None
         return bind_namespace(namespace, data, cls)
 
@@ -204,11 +209,10 @@ class Config:
     def doubts(self) -> list[str]:
         """What is allowed and probably a mistake: unknown keys, with the ones that were perhaps meant."""
         prefix = f"{CORE}." if self.mode == "namespace" else ""
-        found = unknown_keys(self._snapshot.core(), core_schema())
-        return [
-            f"'{prefix}{key}' is not a known key" + (f"; did you mean '{prefix}{close}'?" if close else "")
-            for key, close in found
-        ]
+        core = unknown_keys(self._snapshot.core(), core_schema())
+        found = [(f"{prefix}{key}", close and f"{prefix}{close}") for key, close in core]
+        found += unknown_meta_keys(self._snapshot.meta)
+        return [f"'{key}' is not a known key" + (f"; did you mean '{close}'?" if close else "") for key, close in found]
 
     # Changing
 
@@ -352,7 +356,9 @@ def _kept(overrides: Overrides | None, snapshot: Snapshot) -> Mapping[Parts, Any
 
 
 def _parts(snapshot: Snapshot, path: str) -> Parts:
-    """The steps of a dotted path through the tree."""
+    """The steps of a dotted path through the tree. Raises ConfigError for what is no text."""
+    if not isinstance(path, str):
+        raise ConfigError(f"A configuration path is a text like 'executor.default_timeout', not {type(path).__name__}")
     namespace, rest = resolve_namespace_path(path, snapshot.mode, snapshot.names)
     parts = tuple(rest.split(".")) if rest or namespace is None or path.endswith(".") else ()
     return canonical_path(parts if namespace is None else (namespace, *parts), snapshot.mode)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,8 @@ def coerce_env_value(text: str, schema: Mapping[str, Any] | None = None) -> Any:
     if _INTEGER.fullmatch(text):
         return int(text)
     if _NUMBER.fullmatch(text) and not _LEADING_ZERO.match(text):
-        return float(text)
+        number = float(text)
+        return number if math.isfinite(number) else text
     return text
 
 

@@ -26,6 +26,15 @@ def discover_config_file(environ: Mapping[str, str] | None = None) -> Path | Non
     return next((each for each in _candidates(environ) if each.is_file()), None)
 
 
+def file_path(path: str | os.PathLike[str]) -> Path:
+    """The path, if it is one. Raises ConfigError for another type, and for a text that can name no file."""
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigError(f"A configuration file is named by a text or a path, not by {type(path).__name__}")
+    if path == "" or "\0" in os.fspath(path):
+        raise ConfigError(f"{path!r} can be the name of no configuration file")
+    return Path(path)
+
+
 def read_config_file(path: Path) -> dict[str, Any]:
     """The content of a configuration file.
 

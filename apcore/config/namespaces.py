@@ -19,7 +19,7 @@ from apcore.errors import (
     ConfigError,
     ConfigNamespaceDuplicateError,
     ConfigNamespaceReservedError,
-    SchemaParseError,
+    ModuleError,
 )
 from apcore.schema import check_schema
 
@@ -114,7 +114,7 @@ class NamespaceRegistry:
             defaults=copied(_mapping(name, "defaults", defaults)),
             env_style=_checked_style(name, env_style),
             max_depth=_checked_depth(name, max_depth),
-            env_map=dict(_mapping(name, "env_map", env_map)),
+            env_map=_checked_env_map(f"env_map of namespace '{name}'", _mapping(name, "env_map", env_map)),
         )
         with self._lock:
             if name in self.namespaces:
@@ -128,10 +128,16 @@ class NamespaceRegistry:
             self.namespaces = {**self.namespaces, name: namespace}
 
     def map_variables(self, env_map: Mapping[str, str]) -> None:
-        """Add bare variables that set top-level keys (§9.8.3). Raises ConfigEnvMapConflictError."""
+        """Add bare variables that set top-level keys (§9.8.3).
+
+        Raises ConfigEnvMapConflictError, and ConfigError for what is malformed or would set `_config`.
+        """
+        checked = _checked_env_map("The global env_map", env_map)
+        if any(key.split(".")[0] == META for key in checked.values()):
+            raise ConfigError(f"The global env_map maps to '{META}', which is written in the configuration file only")
         with self._lock:
-            self._refuse_claimed(env_map, "the global env_map")
-            self.global_env_map = {**self.global_env_map, **env_map}
+            self._refuse_claimed(checked, "the global env_map")
+            self.global_env_map = {**self.global_env_map, **checked}
 
     def snapshot(self) -> tuple[Mapping[str, Namespace], Mapping[str, str]]:
         """The present state, for `restore`."""
@@ -170,6 +176,8 @@ REGISTRY: Final = NamespaceRegistry()
 
 
 def _check_name(name: str) -> None:
+    if not isinstance(name, str):
+        raise ConfigError(f"The name of a namespace is a text, not {type(name).__name__}")
     if name in RESERVED_NAMESPACES:
         raise ConfigNamespaceReservedError(
             f"Namespace '{name}' belongs to the framework. Pick another name, for example 'my-{name.strip('_')}'",
@@ -183,11 +191,11 @@ def _check_name(name: str) -> None:
         )
 
 
-def _check_prefix(name: str, prefix: str) -> None:
+def _check_prefix(name: str, prefix: Any) -> None:
     details = {"namespace": name, "env_prefix": prefix}
     if name in _BUILT_INS:
         return  # refused as a duplicate
-    if not _PREFIX.fullmatch(prefix):
+    if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
         raise ConfigError(
             f"{prefix!r} is no environment prefix for namespace '{name}': upper-case letters and digits, in words "
             "joined by single underscores, as in 'MY_BILLING'",
@@ -217,9 +225,11 @@ def _checked_schema(name: str, schema: Mapping[str, Any] | str | Path | None) ->
         return None if schema is None else Path(schema)
     try:
         check_schema(schema)
-    except SchemaParseError as error:
+    except ModuleError as error:
         raise ConfigError(
-            f"The schema of namespace '{name}' is none: {error.message}", details={"namespace": name}, cause=error
+            f"The schema of namespace '{name}' cannot be used: {error.message}",
+            details={"namespace": name},
+            cause=error,
         ) from error
     document: Mapping[str, Any] = copied(schema)
     return document
@@ -242,6 +252,18 @@ def _checked_depth(name: str, max_depth: Any) -> int:
             details={"namespace": name},
         )
     return int(depth)
+
+
+def _checked_env_map(what: str, env_map: Any) -> dict[str, str]:
+    """Names of variables and dotted keys. Raises ConfigError for what no variable or key can be called."""
+    if not isinstance(env_map, Mapping):
+        raise ConfigError(f"{what} is a mapping, not {type(env_map).__name__}")
+    for variable, key in env_map.items():
+        if not isinstance(variable, str) or not variable or set(variable) & {"=", "\0"}:
+            raise ConfigError(f"{what} has {variable!r}, which is no name of an environment variable")
+        if not isinstance(key, str) or not all(key.split(".")):
+            raise ConfigError(f"{what} maps {variable} to {key!r}, which is no key: it is like 'cache.url'")
+    return dict(env_map)
 
 
 def _mapping(name: str, what: str, value: Any) -> Mapping[str, Any]:

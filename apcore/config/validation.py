@@ -16,7 +16,7 @@ from apcore.config.layers import Mount, Snapshot, Source
 from apcore.config.namespaces import CORE, META, Namespace
 from apcore.config.trees import at
 from apcore.errors import ConfigError, SchemaValidationError
-from apcore.redaction import is_sensitive_key
+from apcore.redaction import hide_credentials, is_sensitive_key
 from apcore.schema import compile_schema
 from apcore.versions import effective_version
 
@@ -89,6 +89,8 @@ def faults_of_namespaces(
     free_keys: Iterable[str] = (),
 ) -> Iterator[Fault]:
     """Everything that is wrong in namespace mode; `free_keys` are top-level keys that are no namespaces (§9.8.3)."""
+    if META in data and not isinstance(data[META], Mapping | None):
+        yield Fault(META, f"{META}: must be a mapping, not {type(data[META]).__name__}")
     yield from _of_section(META, meta, _META_SCHEMA)
     core = data.get(CORE)
     if isinstance(core, Mapping) or core is None:
@@ -152,6 +154,10 @@ def negotiate(core: Mapping[str, Any]) -> None:
 def log_doubts(snapshot: Snapshot) -> None:
     """Log what is allowed and probably a mistake."""
     _warn_about_core(snapshot.core(), f"{CORE}." if snapshot.mode == "namespace" else "")
+    for key, close in unknown_meta_keys(snapshot.meta):
+        logger.warning(
+            "Unknown configuration key '%s' is ignored%s", key, f"; did you mean '{close}'?" if close else ""
+        )
     if snapshot.mode == "namespace":
         known = {*snapshot.namespaces, *snapshot.global_keys, META}
         _warn_about_unknown([name for name in snapshot.data if name not in known], snapshot.meta)
@@ -197,6 +203,11 @@ def unknown_keys(data: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator
             yield key, close
 
 
+def unknown_meta_keys(meta: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
+    """The same for `_config`: a misspelt `strict` would leave everything open in silence."""
+    return _unknown(meta, _META_SCHEMA, f"{META}.")
+
+
 def _unknown(data: Mapping[str, Any], schema: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str | None]]:
     properties = schema.get("properties", {})
     for key, value in data.items():
@@ -230,7 +241,7 @@ def _safe(path: str, violation: Mapping[str, Any]) -> str:
     if any(is_sensitive_key(part) for part in path.split(".")):
         return f"does not satisfy '{violation.get('constraint', 'its schema')}' (the value is not shown)"
     is_said = violation.get("constraint") in ("type", "required", "additionalProperties") or actual is None
-    return message if is_said else f"{message}, not {actual!r}"
+    return message if is_said else f"{message}, not {hide_credentials(repr(actual))}"
 
 
 def _of_core(fault: Fault, prefix: str) -> Fault:

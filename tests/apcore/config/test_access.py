@@ -242,3 +242,22 @@ def test_every_value_has_a_source(config, monkeypatch):
     assert not config.is_set("apcore.acl.root")
     assert not config.is_set("apcore.nothing")
     assert config.source("apcore.nothing") is None
+
+
+@pytest.mark.parametrize("path", [None, 3, b"executor", ("executor",)])
+def test_a_path_that_is_no_text_is_a_configuration_error(path):
+    config = Config.from_defaults()
+    for use in (config.get, config.source, config.is_set, lambda path: config.set(path, 1)):
+        with pytest.raises(ConfigError, match="is a text like"):
+            use(path)
+
+
+@pytest.mark.parametrize("wanted", [3, "no-such-type"])
+def test_what_is_no_type_can_be_bound_to_nothing(wanted):
+    config = Config.from_defaults()
+    with pytest.raises(ConfigBindError, match="apcore"):
+        config.bind("apcore", wanted)
+    with pytest.raises(ConfigError):
+        config.get_typed("acl.root", wanted)
+    with pytest.raises(ConfigBindError, match="absent"):
+        config.bind("absent", wanted)

@@ -286,3 +286,8 @@ def test_secrets_of_other_programs_stay_out_of_the_tree(write, monkeypatch):
 
     assert [config.get(name) for name in ("secret", "database", "broker.url")] == [None, None, "redis://here/0"]
     assert config.get("db.password") == "mine", "a key of the file can be overridden, whatever its name"
+
+
+@pytest.mark.parametrize("text", ["1e999", "-1e999", "9" * 5000])
+def test_a_number_beyond_all_bounds_stays_a_text(text):
+    assert coerce_env_value(text) == text

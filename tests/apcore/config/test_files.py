@@ -101,3 +101,16 @@ def test_a_file_that_appears_is_found_at_the_next_reload(write):
     config.reload()
 
     assert (config.get("project.name"), config.file.name) == ("found", "apcore.yaml")
+
+
+@pytest.mark.parametrize("path", [3, b"apcore.yaml", "", "a\0b"], ids=repr)
+def test_what_can_name_no_file_is_a_configuration_error(path):
+    with pytest.raises(ConfigError) as caught:
+        Config.load(path)
+    assert caught.value.code == "CONFIG_INVALID"
+
+
+@pytest.mark.parametrize("data", [None, [], 3, "text"], ids=repr)
+def test_data_that_is_no_mapping_is_a_configuration_error(data):
+    with pytest.raises(ConfigError, match="is a mapping, not"):
+        Config.from_dict(data)

@@ -137,3 +137,12 @@ def test_mounts_of_a_legacy_configuration_are_checked(write):
     with pytest.raises(ConfigError, match=r"billing: port"):
         config.validate()
     assert "billing" not in config.namespace("apcore")
+
+
+@pytest.mark.parametrize(
+    ("namespace", "source"),
+    [(3, {"from_dict": {}}), (("a",), {"from_dict": {}}), ("bill", {"from_file": 3}), ("bill", {"from_file": "a\0b"})],
+)
+def test_what_is_of_another_type_cannot_be_mounted(namespace, source):
+    with pytest.raises(ConfigMountError):
+        Config.from_defaults().mount(namespace, **source)

@@ -359,3 +359,34 @@ def test_the_printed_samples(write, monkeypatch):
     assert config.get("apflow.api.timeout") == 60
     assert config.namespace("reach") == {"devto_api_key": "", "llm_model": "other"}
     assert config.namespace("myapp") == {"devto_api_key": "", "publish": {"delay": 7, "retry": 3}}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"name": None},
+        {"name": 3},
+        {"name": ["a"]},
+        {"env_prefix": 3},
+        {"env_map": {1: "a"}},
+        {"env_map": {"": "a"}},
+        {"env_map": {"A=B": "a"}},
+        {"env_map": {"A": 1}},
+        {"env_map": {"A": ""}},
+        {"env_map": {"A": "a..b"}},
+        {"schema": {"$ref": "#/nowhere"}},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_registered_is_a_configuration_error_and_leaves_nothing_behind(arguments):
+    before = REGISTRY.snapshot()
+    with pytest.raises(ConfigError):
+        Config.register_namespace(**{"name": "odd", **arguments})
+    assert REGISTRY.snapshot() == before
+
+
+@pytest.mark.parametrize("mapping", [None, [], {1: "a"}, {"A": ""}, {"A": "a."}, {"STRICT": "_config.strict"}], ids=str)
+def test_a_global_env_map_that_is_none_is_refused(mapping):
+    with pytest.raises(ConfigError):
+        Config.env_map(mapping)
+    assert REGISTRY.global_env_map == {}

@@ -264,3 +264,20 @@ def test_values_under_sensitive_names_are_not_repeated():
 
     assert "hunter2" not in str(error) + str(error.details)
     assert paths(error) == ["billing.api_key"]
+
+
+def test_a_meta_section_that_is_no_mapping_is_refused():
+    error = refused({"apcore": {}, "_config": ["strict"]})
+    assert paths(error) == ["_config"]
+
+
+def test_a_misspelt_meta_key_is_told(caplog):
+    with caplog.at_level(logging.WARNING, logger="apcore.config"):
+        config = Config.from_dict({"apcore": {}, "_config": {"strct": True}})
+    assert "'_config.strct' is ignored; did you mean '_config.strict'?" in caplog.text
+    assert "'_config.strct' is not a known key; did you mean '_config.strict'?" in config.doubts()
+
+
+def test_credentials_in_a_value_that_is_wrong_are_not_shown():
+    error = refused({"acl": {"default_effect": "postgres://user:hunter2@db/x"}})
+    assert "hunter2" not in f"{error} {error.details}"
