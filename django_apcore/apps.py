@@ -37,7 +37,7 @@ class DjangoApcoreConfig(AppConfig):
     """The runtime of this process; see `django_apcore.runtime`."""
 
     def ready(self) -> None:
-        """Register the system checks, hook up the capture of effects, and load the modules.
+        """Register the system checks and the error formatter, hook up the capture of effects, and load the modules.
 
         A broken module file ends the start with its traceback, and so does a definition that is refused. What is wrong
         with the configuration is told by the system checks, all of it; until it is mended no module can be called.
@@ -45,6 +45,7 @@ class DjangoApcoreConfig(AppConfig):
         """
         checks = import_module("django_apcore.checks")
         import_module("django_apcore.effects").install()
+        import_module("django_apcore.api.errors").register_error_formatter()
         setting_changed.connect(self._forget, dispatch_uid="django_apcore.apps")
         register_bus_namespace()
         try:

@@ -11,9 +11,12 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from apcore.errors import InternalError, InvalidInputError, ModuleError
+from apcore.errors import ErrorFormatterRegistry, InternalError, InvalidInputError, ModuleError, format_error
 
 logger = logging.getLogger("django_apcore.api")
+
+ADAPTER: Final = "django"
+"""The name under which the formatter of this package is registered."""
 
 _CODES: Final[tuple[tuple[type[exceptions.APIException], str], ...]] = (
     (exceptions.NotAuthenticated, "REQUEST_UNAUTHENTICATED"),
@@ -48,15 +51,30 @@ class RequestError(ModuleError):
         return cls("Nothing is here.", code="REQUEST_NOT_FOUND", http_status=404, suggestion=suggestion)
 
 
+class RestErrorFormatter:
+    """The error object of the REST face: that of §8.1, which always names a trace (§8.8.1)."""
+
+    def format(self, error: ModuleError, context: Any) -> dict[str, Any]:
+        """``context`` is whatever knows the ``trace_id`` of the request: a Context or a view."""
+        return {**error.to_dict(), "trace_id": error.trace_id or context.trace_id}
+
+
+def register_error_formatter() -> None:
+    """Make the formatter known to the process, once (§8.8.4)."""
+    if ErrorFormatterRegistry.get(ADAPTER) is None:
+        ErrorFormatterRegistry.register(ADAPTER, RestErrorFormatter())
+
+
 def error_response(error: Exception, context: Mapping[str, Any]) -> Response:
     """Answer any exception of a view. One that nobody foresaw is logged and answered without its text (500)."""
-    known = _foreseen(error, context["view"])
-    return Response(_body(known, context["view"]), status=known.http_status, headers=_headers(error))
+    view = context["view"]
+    known = _foreseen(error, view)
+    return Response(format_error(known, ADAPTER, view), status=known.http_status, headers=_headers(error))
 
 
 def error_body(error: Exception, view: Any) -> dict[str, Any]:
     """The error object alone, for an answer whose status has been sent."""
-    return _body(_foreseen(error, view), view)
+    return format_error(_foreseen(error, view), ADAPTER, view)
 
 
 def _foreseen(error: Exception, view: Any) -> ModuleError:
@@ -66,10 +84,6 @@ def _foreseen(error: Exception, view: Any) -> ModuleError:
         got_request_exception.send(sender=type(view), request=view.request)
         known = InternalError("The request failed.", retryable=None)  # nobody knows how far it came
     return known
-
-
-def _body(error: ModuleError, view: Any) -> dict[str, Any]:
-    return {**error.to_dict(), "trace_id": error.trace_id or view.trace_id}
 
 
 def as_module_error(error: Exception) -> ModuleError | None:

@@ -14,10 +14,11 @@ class Broken:
 
 
 @pytest.fixture(autouse=True)
-def clean_registry():
+def clean_registry(monkeypatch):
+    """The table is the whole process's: what an adapter has put there stays there."""
+    monkeypatch.setattr(ErrorFormatterRegistry, "_formatters", {"earlier": Tiny()})
     ErrorFormatterRegistry.reset()
-    yield
-    ErrorFormatterRegistry.reset()
+    assert ErrorFormatterRegistry.get("earlier") is None
 
 
 @pytest.mark.req("R-8.8.2-01", "R-8.8.1-01", "R-8.8.2-03")

@@ -9,9 +9,11 @@ from django.contrib.auth.models import Group
 from rest_framework.test import APIClient
 
 from apcore.approval import ApprovalResult
+from apcore.context import Context
 from apcore.execution import Rewrite
 from apcore.testing import ScriptedApprovalHandler
 from django_apcore import runtime, services
+from django_apcore.context import DjangoContextFactory
 from django_apcore.models import ApprovalPolicy, ApprovalRequest, AsyncTask, AuditEntry
 from tests.django_apcore.api.conftest import call, url
 
@@ -34,6 +36,29 @@ def test_a_result_comes_with_its_trace(agent: APIClient) -> None:
     response = call(agent, "groups.find", {"name": "driv"})
     assert response.status_code == 200
     assert response.json() == {"result": {"names": ["drivers"]}, "trace_id": response["traceparent"].split("-")[1]}
+
+
+@pytest.mark.req("R-12.2-46")
+def test_a_request_becomes_a_context_then_a_call_then_an_answer(
+    agent: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed: list[tuple[str, str]] = []
+    create_context = DjangoContextFactory.create_context
+
+    def recorded(factory: DjangoContextFactory, request: Any) -> Context:
+        context = create_context(factory, request)
+        passed.append(("context", context.trace_id))
+        return context
+
+    class Recorder:
+        def after(self, module_id: str, inputs: Any, output: Any, context: Context) -> None:
+            passed.append((module_id, context.trace_id))
+
+    monkeypatch.setattr(DjangoContextFactory, "create_context", recorded)
+    runtime.get().executor.use(Recorder(), id="recorder")
+    response = call(agent, "groups.find", {"name": ""})
+    trace_id = response.json()["trace_id"]
+    assert passed == [("context", trace_id), ("groups.find", trace_id)]
 
 
 @pytest.mark.req("R-9.13.3-10")
