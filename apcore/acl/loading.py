@@ -12,6 +12,7 @@ import yaml
 from apcore.acl.audit import AuditSettings
 from apcore.acl.rules import EFFECTS, ACLRule, Effect
 from apcore.errors import ACLRuleError
+from apcore.schema import yaml_fault
 
 _KEYS: Final = frozenset({"$schema", "version", "rules", "default_effect", "audit"})
 _SUFFIXES: Final = frozenset({".yaml", ".yml"})
@@ -49,8 +50,10 @@ def _read_file(path: Path) -> ACLFile:
     try:
         data = yaml.load(path.read_text(encoding="utf-8"), _StrictLoader)  # noqa: S506 - it is a SafeLoader
         return _parse(data)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
         raise ACLRuleError(f"{path} cannot be read: {error}", details={"file": str(path)}, cause=error) from error
+    except yaml.YAMLError as error:
+        raise ACLRuleError(f"{path} cannot be read: {yaml_fault(error)}", details={"file": str(path)}) from None
     except ACLRuleError as error:
         raise ACLRuleError(f"{path}: {error.message}", details={**error.details, "file": str(path)}) from error
 

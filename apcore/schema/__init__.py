@@ -7,7 +7,7 @@ from apcore.schema.deprecation import DeprecatedField, deprecated_fields
 from apcore.schema.documents import schema_document
 from apcore.schema.evolution import BreakingChange, breaking_changes, is_backward_compatible
 from apcore.schema.extensions import prefer_llm_descriptions, strip_extensions
-from apcore.schema.files import read_schema_file
+from apcore.schema.files import read_schema_file, yaml_fault
 from apcore.schema.infer import FunctionSchema, generate_schema_from_function
 from apcore.schema.kinds import kind_of
 from apcore.schema.loader import ModuleSchema, SchemaLoader, Strategy
@@ -65,4 +65,5 @@ __all__ = [
     "schema_document",
     "strip_extensions",
     "to_strict_schema",
+    "yaml_fault",
 ]

@@ -75,15 +75,49 @@ def read_schema_file(path: Path) -> dict[str, Any]:
         raise SchemaParseError(
             f"Schema file '{path}' was not read in time", details={**details, "cause": "timeout"}, cause=error
         ) from error
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SchemaParseError(f"Schema file '{path}' cannot be read: {error}", details=details, cause=error) from error
+    except yaml.YAMLError as error:
+        # Not from the error: its message shows lines of the file, which may hold a secret.
+        raise SchemaParseError(f"Schema file '{path}' cannot be read: {yaml_fault(error)}", details=details) from None
     if not isinstance(content, dict):
         raise SchemaParseError(f"Schema file '{path}' is no object", details=details)
     return content
 
 
+def yaml_fault(error: yaml.YAMLError) -> str:
+    """What is wrong with a YAML text, and where, without anything that stands there."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return str(error).partition("\n")[0]
+    reason = error.problem or error.context or "it is no YAML"
+    for beginning, advice in _UNQUOTED.items():
+        if reason.startswith(beginning):
+            reason = advice
+    mark = error.problem_mark or error.context_mark
+    return reason if mark is None else f"{reason} (line {mark.line + 1}, column {mark.column + 1})"
+
+
+_UNQUOTED: Final = {
+    "found undefined alias": "found an alias of nothing; put a text that begins with * into quotes",
+    "found duplicate anchor": "an anchor stands twice; put a text that begins with & into quotes",
+    "could not determine a constructor": "found an unknown tag; put a text that begins with ! into quotes",
+    "found undefined tag handle": "found an unknown tag; put a text that begins with ! into quotes",
+}
+"""What a password without quotes may look like to YAML: the message would repeat it."""
+
+
 class _Loader(yaml.SafeLoader):
-    """YAML with the values of JSON: dates stay texts, keys are texts, and no key stands twice."""
+    """YAML with the values of JSON: dates stay texts, keys are texts, no key stands twice, and nothing contains itself.
+
+    All that its aliases stand for is at most `_MOST_NODES` values: a few lines can otherwise stand for billions.
+    """
+
+    def get_single_data(self) -> Any:
+        node = self.get_single_node()
+        if node is None:
+            return None
+        _count(node, {}, set())
+        return self.construct_document(node)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         given = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
@@ -97,6 +131,25 @@ class _Loader(yaml.SafeLoader):
                     None, None, f"the key {key!r} is no text; put it in quotes", node.start_mark
                 )
         return mapping
+
+
+_MOST_NODES: Final = 1_000_000
+
+
+def _count(node: yaml.Node, known: dict[int, int], inside: set[int]) -> int:
+    """How many values a node stands for. Raises ConstructorError if it contains itself, or for too many."""
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    if id(node) in inside:
+        raise yaml.constructor.ConstructorError(None, None, "an alias stands for what contains it", node.start_mark)
+    if id(node) not in known:
+        inside.add(id(node))
+        below = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+        known[id(node)] = 1 + sum(_count(each, known, inside) for each in below)
+        inside.remove(id(node))
+    if known[id(node)] > _MOST_NODES:
+        raise yaml.constructor.ConstructorError(None, None, "the aliases stand for too many values", node.start_mark)
+    return known[id(node)]
 
 
 _Loader.yaml_implicit_resolvers = {

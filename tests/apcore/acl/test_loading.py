@@ -132,3 +132,10 @@ def test_files_of_a_directory_that_disagree_are_refused(write, tmp_path):
 def test_a_directory_without_files_is_refused(tmp_path):
     with pytest.raises(ACLRuleError, match="holds no ACL file"):
         ACL.load(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["rules: [hunter2", "rules: *hunter2", "rules: !hunter2 x", "rules: " + "[" * 5000])
+def test_a_file_that_cannot_be_read_is_refused_and_not_shown(text, write):
+    with pytest.raises(ACLRuleError, match="cannot be read") as caught:
+        ACL.load(write(text))
+    assert "hunter2" not in f"{caught.value} {caught.value.details} {caught.value.cause!r}"

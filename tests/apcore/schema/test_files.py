@@ -1,4 +1,5 @@
 import os
+import traceback
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,47 @@ def test_a_file_that_changed_is_read_again(tmp_path):
 
     file.write_text('{"a": 22}')
     assert files.read(file) == {"a": 22}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: [hunter2",
+        "a: 'hunter2\n",
+        "password: *hunter2",
+        "password: !hunter2 x",
+        "password: !h!hunter2 x",
+        "password: hunter2: x",
+        "a: &hunter2 1\nb: &hunter2 2\nc: [",
+        "password: @hunter2",
+        "password: %hunter2",
+        "\thunter2: 1",
+    ],
+)
+def test_an_error_says_where_and_does_not_show_the_file(tmp_path, text):
+    file = tmp_path / "a.yaml"
+    file.write_text(text)
+
+    with pytest.raises(SchemaParseError, match=r"\(line \d+, column \d+\)") as caught:
+        read_schema_file(file)
+    shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value.details)
+    assert "hunter2" not in shown.replace(repr(text), "")
+
+
+@pytest.mark.parametrize("text", ["a: &x\n  b: *x\n", "a: &x [*x]\n", "a: &x\n  b: [1, {c: *x}]\n"])
+def test_an_alias_of_what_contains_it_is_refused(tmp_path, text):
+    file = tmp_path / "a.yaml"
+    file.write_text(text)
+
+    with pytest.raises(SchemaParseError, match="stands for what contains it"):
+        read_schema_file(file)
+
+
+def test_aliases_of_aliases_cannot_fill_the_memory(tmp_path):
+    file = tmp_path / "a.yaml"
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 30)]
+    file.write_text("\n".join(lines))
+
+    with pytest.raises(SchemaParseError, match="too many values"):
+        read_schema_file(file)
