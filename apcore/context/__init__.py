@@ -1,6 +1,6 @@
 """Who calls, through which chain, under which trace (§5.7)."""
 
-from apcore.context.cancel import CancelToken
+from apcore.context.cancel import CancelToken, is_cancelled_from_outside
 from apcore.context.context import Context, is_rehearsal
 from apcore.context.factory import ContextFactory
 from apcore.context.identity import Identity
@@ -13,6 +13,7 @@ __all__ = [
     "Identity",
     "TraceLink",
     "TraceParent",
+    "is_cancelled_from_outside",
     "is_rehearsal",
     "is_trace_id",
     "new_trace_id",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from apcore.errors import ExecutionCancelledError
 
 
@@ -44,3 +46,12 @@ class CancelToken:
         reason = self.reason
         if reason is not None:
             raise ExecutionCancelledError(f"Execution was cancelled: {reason}")
+
+
+def is_cancelled_from_outside() -> bool:
+    """Whether somebody cancelled this task; if not, a module awaited something cancelled, which is a plain failure."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return False
+    return task is None or task.cancelling() > 0

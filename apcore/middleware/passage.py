@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -10,7 +11,7 @@ from typing import Any, Final, Protocol
 
 from asgiref.sync import iscoroutinefunction
 
-from apcore.context import Context
+from apcore.context import Context, is_cancelled_from_outside
 from apcore.errors import InternalError, MiddlewareChainError, ModuleError, ModuleTimeoutError
 from apcore.middleware.base import Middleware, Retry
 
@@ -196,6 +197,11 @@ class Passage:
                 return None
             except ModuleError as failure:
                 logger.error("on_error() of %s failed: %s", layer.id, failure.message)
+                continue
+            except asyncio.CancelledError:
+                if is_cancelled_from_outside():
+                    raise
+                logger.error("on_error() of %s failed: it awaited something that was cancelled", layer.id)
                 continue
             if isinstance(answer, Retry):
                 if await self._may_retry(index, answer, allows):

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import Any
 
+from apcore.context import is_cancelled_from_outside
 from apcore.errors import ModuleExecuteError, PipelineStepError
 from apcore.pipeline.runner import Runner
 from apcore.pipeline.state import PipelineState
@@ -64,7 +65,7 @@ async def _run_steps(steps: tuple[Step, ...], state: PipelineState) -> None:
             else:
                 output = await step.perform(state)
         except (Exception, asyncio.CancelledError) as error:
-            if isinstance(error, asyncio.CancelledError) and _is_cancelled_from_outside():
+            if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
                 raise
             if not step.ignore_errors:
                 raise PipelineStepError(step.name, error) from error
@@ -72,15 +73,15 @@ async def _run_steps(steps: tuple[Step, ...], state: PipelineState) -> None:
             continue
         if state.run_until is not None:
             state.outputs[step.name] = output
-            if state.run_until(state):
+            if _is_enough(state, step):
                 state.stopped = True
                 return
 
 
-def _is_cancelled_from_outside() -> bool:
-    """Whether somebody cancelled this task; if not, a module awaited something cancelled, which is a plain failure."""
+def _is_enough(state: PipelineState, step: Step) -> bool:
+    """What the caller's predicate says; its failure is one of the step after which it was asked."""
+    assert state.run_until is not None
     try:
-        task = asyncio.current_task()
-    except RuntimeError:
-        return False
-    return task is None or task.cancelling() > 0
+        return bool(state.run_until(state))
+    except Exception as error:
+        raise PipelineStepError(step.name, error) from error

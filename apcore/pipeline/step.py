@@ -8,6 +8,7 @@ from typing import Any
 
 from asgiref.sync import iscoroutinefunction
 
+from apcore.errors import InvalidInputError
 from apcore.pipeline.state import PipelineState
 
 StepFunction = Callable[[PipelineState], Any]
@@ -32,6 +33,11 @@ class Step:
     is_async: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        name: object = self.name
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInputError(f"A pipeline step needs a name, not {self.name!r}")
+        if not all(callable(each) for each in (self.run, *self.before, *self.after)):
+            raise InvalidInputError(f"Pipeline step {self.name!r} and its hooks must be functions of the state")
         object.__setattr__(self, "is_async", iscoroutinefunction(self.run))
 
     async def perform(self, state: PipelineState) -> Any:

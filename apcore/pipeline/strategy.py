@@ -59,7 +59,7 @@ class Strategy:
     def __getitem__(self, name: str) -> Step:
         try:
             return self._by_name[name]
-        except KeyError:
+        except (KeyError, TypeError):
             known = ", ".join(self._by_name)
             raise InvalidInputError(f"There is no pipeline step {name!r}; the steps are: {known}") from None
 
@@ -115,6 +115,8 @@ class Strategy:
 
     def insert(self, step: Step, *, before: str | None = None, after: str | None = None) -> Strategy:
         """Add ``step`` next to a named one. Raises InvalidInputError for a name in use or an unknown neighbour."""
+        if not isinstance(step, Step):
+            raise InvalidInputError(f"What is inserted is a Step with a name, not {type(step).__name__}")
         if (before is None) == (after is None):
             raise InvalidInputError("insert_step needs exactly one of before= and after=")
         if step.name in self:

@@ -332,6 +332,18 @@ def test_inserted_steps_may_be_sync_or_async(call: Call, executor: Executor) -> 
     assert seen == ["before math.add", "after"]
 
 
+@pytest.mark.parametrize("step", ["context_creation", "acl_check", "execute", "return_result"])
+def test_a_predicate_that_fails_fails_the_call_after_that_step(call: Call, executor: Executor, step: str) -> None:
+    def fail(state: PipelineState) -> bool:
+        if state.step_name == step:
+            raise RuntimeError("no")
+        return False
+
+    with pytest.raises(ModuleExecuteError) as caught:
+        call(executor, "math.add", {"a": 1, "b": 2}, run_until=fail)
+    assert caught.value.details["step"] == step
+
+
 @pytest.mark.req("R-5.16-01", "R-5.16-02")
 def test_a_failing_step_stops_the_call_unless_it_may_fail(call: Call, executor: Executor) -> None:
     def fail(state: PipelineState) -> None:

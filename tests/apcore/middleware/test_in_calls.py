@@ -142,6 +142,17 @@ def test_on_error_recovers(call: Callable[..., Any], layer: type[Layer], log: li
     assert call(Echo(InternalError("no")), layer("a", log, on_error={"saved": True})) == {"saved": True}
 
 
+@pytest.mark.req("R-11.8.1-01")
+def test_an_on_error_that_awaited_something_cancelled_is_only_one_that_failed(
+    call: Callable[..., Any], layer: type[Layer], log: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    inner = layer("b", log, on_error=asyncio.CancelledError())
+    with pytest.raises(InternalError, match="no"):
+        call(Echo(InternalError("no")), layer("a", log), inner)
+    assert log[-2:] == ["b.on_error", "a.on_error"]
+    assert [each.levelno for each in caplog.records if each.name == "apcore.middleware"] == [logging.ERROR]
+
+
 @pytest.mark.req("R-11.2-06")
 def test_the_bands_of_priorities_are_advice() -> None:
     manager = MiddlewareManager()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,3 +75,28 @@ def test_a_name_is_used_once() -> None:
         strategy().insert(Step("a", nothing), before="b")
     with pytest.raises(InvalidInputError):
         strategy(["a", "a"])
+
+
+@pytest.mark.parametrize("name", ["", " ", None, 3])
+def test_a_step_needs_a_name(name: Any) -> None:
+    with pytest.raises(InvalidInputError, match="needs a name"):
+        Step(name, nothing)
+
+
+@pytest.mark.parametrize("parts", [{"run": None}, {"run": "nothing"}, {"run": nothing, "before": (3,)}], ids=str)
+def test_a_step_and_its_hooks_are_functions(parts: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError, match="must be functions"):
+        Step("a", **parts)
+
+
+def test_what_is_no_step_changes_no_strategy() -> None:
+    inserted: Any
+    for inserted in (None, "b", nothing):
+        with pytest.raises(InvalidInputError, match="is a Step with a name"):
+            strategy().insert(inserted, before="a")
+    function: Any = None
+    with pytest.raises(InvalidInputError, match="must be functions"):
+        strategy().configure("a", function)
+    name: Any = []
+    with pytest.raises(InvalidInputError, match="no pipeline step"):
+        strategy().configure(name, nothing)
