@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import threading
 from collections.abc import Callable, Collection, Iterable
 from contextvars import copy_context
 from dataclasses import replace
@@ -31,6 +32,7 @@ class EventEmitter:
 
     def __init__(self, *, sensitive_keys: Collection[str] = DEFAULT_SENSITIVE_KEYS) -> None:
         self._sensitive_keys = frozenset(sensitive_keys)
+        self._changing = threading.Lock()
         self._subscriptions: tuple[Subscription, ...] = ()
         self._deliveries: set[asyncio.Task[None]] = set()  # a loop itself holds its tasks weakly
 
@@ -57,18 +59,20 @@ class EventEmitter:
         Raises InvalidInputError for what is no subscriber, for a bare string as patterns, and for an unknown severity.
         """
         subscription = Subscription.of(subscriber, types, min_severity, modules, background, self._settle)
-        self._subscriptions = (*self._subscriptions, subscription)
+        with self._changing:
+            self._subscriptions = (*self._subscriptions, subscription)
         return subscription
 
     def unsubscribe(self, subscriber: Any) -> bool:
         """Tell a subscriber (or one of its subscriptions) nothing any more; whether it was there."""
-        left = tuple(
-            each
-            for each in self._subscriptions
-            if subscriber is not each and subscriber != each.subscriber  # bound methods are equal, not the same
-        )
-        was_there = len(left) < len(self._subscriptions)
-        self._subscriptions = left
+        with self._changing:
+            left = tuple(
+                each
+                for each in self._subscriptions
+                if subscriber is not each and subscriber != each.subscriber  # bound methods are equal, not the same
+            )
+            was_there = len(left) < len(self._subscriptions)
+            self._subscriptions = left
         return was_there
 
     def emit(self, event: Event) -> None:
@@ -103,6 +107,9 @@ class EventEmitter:
 
     def _audience(self, event: Event) -> tuple[list[Subscription], Event]:
         """Who is told, and what. Nobody yet, if the event waits."""
+        given: object = event
+        if not isinstance(given, Event):
+            raise InvalidInputError(f"What is emitted is an Event, not {type(given).__name__}")
         if is_forged(event):
             raise InvalidInputError(
                 f"'{event.type}': types that begin with '{RESERVED_PREFIX}' are the framework's; use another prefix",

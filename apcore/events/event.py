@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any, Final, Literal, get_args
 
 from apcore.errors import InvalidInputError
@@ -19,6 +19,14 @@ SEVERITIES: Final[tuple[str, ...]] = get_args(Severity)
 """From the mildest to the gravest."""
 
 _TYPE: Final = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9_]+)+")
+
+
+_KINDS: Final[Mapping[str, tuple[Any, str]]] = {
+    "data": (Mapping, "a mapping"),
+    "module_id": ((str, NoneType), "a text or None"),
+    "trace_id": ((str, NoneType), "a text or None"),
+    "timestamp": (datetime, "a datetime"),
+}
 
 
 def _now() -> datetime:
@@ -49,13 +57,15 @@ class Event:
     event_id: str = field(default_factory=_new_id)
 
     def __post_init__(self) -> None:
-        if not _TYPE.fullmatch(self.type):
+        kind: object = self.type
+        if not isinstance(kind, str) or not _TYPE.fullmatch(kind):
             raise InvalidInputError(
                 f"{self.type!r} is no event type: it takes dotted lower-case names such as 'billing.invoice_generated'",
                 details={"type": self.type},
             )
         if self.severity not in SEVERITIES:
             raise InvalidInputError(f"An event is one of {', '.join(SEVERITIES)}, not {self.severity!r}")
+        _require_kinds(self)
         if self.timestamp.tzinfo is None:
             raise InvalidInputError(f"The timestamp of '{self.type}' needs a time zone")
         object.__setattr__(self, "data", MappingProxyType(dict(self.data)))
@@ -75,6 +85,14 @@ class Event:
     def to_json(self) -> str:
         """``to_dict()`` on one line. What JSON cannot hold is written as its text, a number that is none as null."""
         return json.dumps(_plain(self.to_dict()), ensure_ascii=False, separators=(",", ":"))
+
+
+def _require_kinds(event: Event) -> None:
+    """What is of another type would fail later, on the way to a subscriber, where nobody knows who made it."""
+    for name, (kind, words) in _KINDS.items():
+        value = getattr(event, name)
+        if not isinstance(value, kind):
+            raise InvalidInputError(f"{name} of '{event.type}' must be {words}, not {type(value).__name__}")
 
 
 def _plain(value: Any) -> Any:

@@ -46,6 +46,8 @@ class Subscription:
     ) -> Subscription:
         """Read what ``subscribe()`` was given. Raises InvalidInputError."""
         deliver = getattr(subscriber, "on_event", subscriber)
+        if isinstance(subscriber, type) and deliver is not subscriber:
+            raise InvalidInputError(f"{subscriber.__name__} is a class; what subscribes is an instance of it")
         if not callable(deliver):
             raise InvalidInputError(f"{type(subscriber).__name__} has no on_event() and is not callable")
         if min_severity not in SEVERITIES:
@@ -101,7 +103,12 @@ class Subscription:
         logger.error("%s failed on '%s': %s\n%s", self.name, event.type, type(error).__name__, where)
 
 
-def _patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
+def _patterns(name: str, given: Any) -> tuple[str, ...]:
     if isinstance(given, str):
         raise InvalidInputError(f"{name} takes a list of patterns; write [{given!r}]")
-    return tuple(given)
+    patterns = tuple(given) if isinstance(given, Iterable) else (given,)
+    for each in patterns:
+        # One that cannot be compared would fail in emit(), and keep the event from everybody else.
+        if not isinstance(each, str) or not each:
+            raise InvalidInputError(f"{name} takes a list of patterns such as 'apcore.*', not {each!r}")
+    return patterns

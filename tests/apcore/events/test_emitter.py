@@ -374,3 +374,43 @@ def test_events_from_many_threads_all_arrive(emitter):
     for thread in threads:
         thread.join()
     assert len({each.event_id for each in recorder.events}) == 1600
+
+
+@pytest.mark.parametrize("types", [[3], [None], [""], 3, [b"a.*"]], ids=str)
+def test_a_pattern_that_could_not_be_compared_is_refused_and_keeps_no_event_from_others(types):
+    emitter, recorder = EventEmitter(), Recorder()
+    emitter.subscribe(recorder)
+    for name in ("types", "modules"):
+        with pytest.raises(InvalidInputError, match=name):
+            emitter.subscribe(recorder, **{name: types})
+    emitter.emit(Event("billing.x", module_id="a.b"))
+    assert [each.type for each in recorder.events] == ["billing.x"]
+
+
+def test_a_class_is_no_subscriber():
+    with pytest.raises(InvalidInputError, match="Recorder is a class"):
+        EventEmitter().subscribe(Recorder)
+
+
+@pytest.mark.parametrize("event", [None, "billing.x", {"type": "billing.x"}], ids=str)
+def test_what_is_no_event_is_refused(event):
+    with pytest.raises(InvalidInputError, match="is an Event"):
+        EventEmitter().emit(event)
+
+
+def test_subscribing_from_many_threads_loses_nobody():
+    emitter, ready = EventEmitter(), threading.Barrier(8)
+    recorders = [Recorder() for _ in range(400)]
+
+    def subscribe(part):
+        ready.wait()
+        for each in part:
+            emitter.subscribe(each)
+
+    threads = [threading.Thread(target=subscribe, args=(recorders[n::8],)) for n in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    emitter.emit(Event("billing.x"))
+    assert [len(each.events) for each in recorders] == [1] * 400

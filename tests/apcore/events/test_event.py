@@ -128,3 +128,22 @@ def test_the_canonical_events_are_those_of_the_specification():
 def test_no_legacy_name_can_be_emitted(legacy):
     with pytest.raises(InvalidInputError):
         core_event(legacy, {"module_id": "a.b"})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": None},
+        {"type": 3},
+        {"data": None},
+        {"data": []},
+        {"module_id": 3},
+        {"trace_id": b"a"},
+        {"timestamp": "2026-01-01"},
+        {"timestamp": None},
+    ],
+    ids=str,
+)
+def test_a_field_of_another_type_is_refused_where_the_event_is_made(fields):
+    with pytest.raises(InvalidInputError):
+        Event(**{"type": "billing.x", **fields})
