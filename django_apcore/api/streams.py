@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any, Final, Protocol
 
 from asgiref.sync import sync_to_async
+from django.core.signals import request_finished
 from django.http import StreamingHttpResponse
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
@@ -74,9 +76,26 @@ def streamed(request: Request, parts: Parts, media_type: str) -> StreamingHttpRe
 
 
 def stream_response(content: Any, media_type: str) -> StreamingHttpResponse:
-    """An answer that no proxy holds back. Django calls `content.close()` on the thread of the request."""
+    """An answer that no proxy holds back. `content.close()` is called on the thread of the request, perhaps twice."""
     headers = {"X-Accel-Buffering": "no"}
+    if hasattr(content, "__aiter__"):
+        _answered.close = content.close
     return StreamingHttpResponse(content, content_type=f"{media_type}; charset=utf-8", headers=headers)
+
+
+_answered = threading.local()
+"""The end of the answer that this thread made last; under ASGI a thread belongs to one request."""
+
+
+def close_dropped(**signal: Any) -> None:
+    """End an answer that nobody will read: Django drops it where the client went away while the view still ran, and
+    closes nothing. The signal comes on the thread of the view, after the view."""
+    close = vars(_answered).pop("close", None)
+    if close is not None:
+        close()
+
+
+request_finished.connect(close_dropped, dispatch_uid="django_apcore.close_dropped")
 
 
 def is_under_asgi(request: Request) -> bool:

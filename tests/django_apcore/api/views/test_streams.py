@@ -1,6 +1,7 @@
 """Calls that answer in chunks, as Server-Sent Events and as lines, under WSGI and ASGI."""
 
 import asyncio
+import gc
 import json
 import threading
 import time
@@ -266,8 +267,11 @@ class Asgi:
         self._body = body
         self._app = ApplicationCommunicator(get_asgi_application(), scope)
 
-    async def start(self) -> dict[str, Any]:
+    async def ask(self) -> None:
         await self._app.send_input({"type": "http.request", "body": self._body})
+
+    async def start(self) -> dict[str, Any]:
+        await self.ask()
         return dict(await self._app.receive_output(20))
 
     async def part(self) -> bytes:
@@ -323,3 +327,44 @@ def test_under_asgi_a_client_that_goes_away_rolls_it_back(squads: Squads, is_bus
     assert squads.is_closed.wait(20)
     assert squads.tokens[0].is_cancelled
     assert squad_names() == set()
+
+
+class SlowSquads(Squads):
+    """Writes long before its first chunk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_written = threading.Event()
+
+    def stream(self, inputs: dict[str, Any], context: Context) -> Iterator[dict[str, Any]]:
+        try:
+            Group.objects.create(name="half done")
+            self.has_written.set()
+            self.next_chunk.wait(20)
+            yield {"half": "done"}
+        finally:
+            self.is_closed.set()
+
+
+def test_under_asgi_a_client_that_leaves_before_the_first_chunk_leaves_no_transaction_behind(
+    api_runtime: Runtime,
+) -> None:
+    module = SlowSquads()
+    api_runtime.registry.register("groups.stream", module)
+    client = asgi([])
+
+    async def leave() -> None:
+        module.next_chunk.clear()
+        await client.ask()
+        assert await asyncio.to_thread(module.has_written.wait, 20)
+        asyncio.get_running_loop().call_later(0.3, module.next_chunk.set)
+        await client.leave()
+
+    gc.disable()  # what is closed only when the collector comes by is open for as long as it likes
+    try:
+        asyncio.run(leave())
+        assert module.is_closed.wait(5)
+    finally:
+        gc.enable()
+    assert squad_names() == set()
+    Group.objects.create(name="nobody holds a lock")

@@ -188,3 +188,30 @@ def test_under_asgi_and_when_the_client_goes_away(agent: APIClient, task: AsyncT
         return await client.rest()
 
     assert parsed(asyncio.run(stay()).decode())[0]["data"]["status"] == "completed"
+
+
+def test_under_asgi_who_leaves_before_the_answer_is_there_keeps_no_place(
+    agent: APIClient, task: AsyncTask, api_runtime: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = Token.objects.get(user__username="agent").key
+    places = threading.BoundedSemaphore(1)
+    runtime.replace(dataclasses.replace(api_runtime, event_streams=places))
+    is_asked, may_answer = threading.Event(), threading.Event()
+    look_up = task_events.TaskEventsView.task
+
+    def slow(view: Any, task_id: Any) -> Any:
+        is_asked.set()
+        may_answer.wait(20)
+        return look_up(view, task_id)
+
+    monkeypatch.setattr(task_events.TaskEventsView, "task", slow)
+
+    async def leave() -> None:
+        client = Asgi(url(f"tasks/{task.pk}/events/"), token, method="GET", accept="text/event-stream")
+        await client.ask()
+        await asyncio.to_thread(is_asked.wait, 20)
+        asyncio.get_running_loop().call_later(0.3, may_answer.set)
+        await client.leave()
+
+    asyncio.run(leave())
+    assert places.acquire(timeout=5)
