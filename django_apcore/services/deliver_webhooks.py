@@ -62,8 +62,9 @@ def _deliver(key: UUID) -> bool | None:
         return None
     try:
         _send(message, message.subscriber)
-    except DeliveryError as error:
-        _note_failure(message, message.subscriber, error)
+    except Exception as error:  # noqa: BLE001 - one message that cannot be sent must not keep the others
+        known = error if isinstance(error, DeliveryError) else DeliveryError(f"cannot be sent ({type(error).__name__})")
+        _note_failure(message, message.subscriber, known)
         return False
     with atomic():
         settle(message)
@@ -78,7 +79,11 @@ def _send(message: OutboxMessage, subscriber: WebhookSubscriber) -> None:
     except UndecryptableError as error:
         raise DeliveryError("cannot be decrypted with the configured keys", permanent=True) from error
     request = signed_body(
-        subscriber.url, secret, payload["body"].encode(), event_id=payload["event_id"], event_type=payload["type"]
+        subscriber.url,
+        secret,
+        payload["body"].encode("utf-8", "replace"),
+        event_id=payload["event_id"],
+        event_type=payload["type"],
     )
     send_webhook(request, allow_private=settings.webhook_allow_private, timeout=settings.webhook_timeout_seconds)
 

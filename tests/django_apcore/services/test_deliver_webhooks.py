@@ -253,6 +253,26 @@ def test_a_receiver_that_is_away_holds_up_nobody_else(runtime: Runtime, subscrib
     assert len(there.deliveries) == 4
 
 
+def test_text_that_is_no_unicode_is_delivered_all_the_same(
+    runtime: Runtime, subscribe: Subscribe, there: Receiver
+) -> None:
+    subscribe()
+    runtime.app.events.emit(Event("shop.ordered", {"note": "half of \ud83d"}))
+    assert deliver_webhooks() == 1
+    assert json.loads(there.deliveries[0].body)["data"] == {"note": "half of ?"}
+
+
+def test_a_message_that_cannot_be_sent_keeps_no_other(runtime: Runtime, subscribe: Subscribe, there: Receiver) -> None:
+    broken, _whole = subscribe(name="broken", secret_encrypted=encrypt({"no": "text"})), subscribe(name="whole")
+    for attempt in range(1, 4):
+        runtime.app.events.emit(Event("shop.ordered", {"attempt": attempt}))
+        become_due()
+        assert deliver_webhooks() == 1
+    broken.refresh_from_db()
+    assert (broken.failures, broken.last_error) == (3, "cannot be sent (AttributeError)")
+    assert OutboxMessage.objects.exclude(abandoned_at=None).get().subscriber == broken
+
+
 def test_what_is_switched_off_waits(runtime: Runtime, subscribe: Subscribe, there: Receiver) -> None:
     webhook = subscribe()
     runtime.app.events.emit(Event("a.b"))

@@ -40,7 +40,15 @@ def test_a_webhook_needs_a_good_secret(secret: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://127.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest", "ftp://93.184.216.34/", "no"]
+    "url",
+    [
+        "http://127.0.0.1/",
+        "https://[::1]/",
+        "https://169.254.169.254/latest",
+        "ftp://93.184.216.34/",
+        f"https://{'a' * 64}.example/",
+        "no",
+    ],
 )
 def test_an_address_that_must_not_be_reached_is_refused_at_once(url: str) -> None:
     with pytest.raises(InvalidInputError):

@@ -34,6 +34,12 @@ PRIVATE = [
     "::ffff:10.0.0.1",
     "64:ff9b::7f00:1",
     "64:ff9b:1::1",
+    "192.0.0.192",
+    "192.88.99.1",
+    "fec0::1",
+    "3fff::1",
+    "2606:4700::5efe:7f00:1",
+    "2606:4700::200:5efe:a00:1",
     "2002:7f00:1::1",
     "2001:0:7f00:1::",
     "not an address",
@@ -111,6 +117,9 @@ def test_this_machine_under_any_name_is_refused(host):
         "https://[::1/",
         "https://example.com/a b",
         "https://example.com/\r\nX: y",
+        "https://example.com/\x7f",
+        "https://example.com/caf\u00e9",
+        "https://example.com/?\ud800",
         "",
     ],
 )
@@ -118,6 +127,12 @@ def test_what_is_no_plain_web_address_is_refused_before_any_look_up(url):
     with pytest.raises(ForbiddenAddressError) as caught:
         resolved(url, allow_private=True, resolve=lambda host, port: pytest.fail("looked up"))
     assert "pw" not in caught.value.message
+
+
+@pytest.mark.parametrize("host", [f"{'a' * 64}.example", "..example", "\u200d.example"])
+def test_a_host_that_can_have_no_address_is_refused(host):
+    with pytest.raises(ForbiddenAddressError):
+        resolved(f"https://{host}/")
 
 
 def answers(*addresses):
