@@ -113,7 +113,9 @@ def _entry(entry: Any, place: str) -> ConfiguredMiddleware:
     if isinstance(entry, str):
         entry = {"class": entry}
     if not isinstance(entry, Mapping):
-        raise ConfigError(f"{place} must be a class path or an object with {', '.join(_KEYS)}, not {entry!r}")
+        raise ConfigError(
+            f"{place} must be a class path or an object with {', '.join(_KEYS)}, not {type(entry).__name__}"
+        )
     unknown = sorted(str(key) for key in set(entry) - set(_KEYS))
     if unknown:
         raise ConfigError(f"{place} has no key {unknown[0]!r}; there are {', '.join(_KEYS)}")
@@ -137,7 +139,7 @@ def _register_alone(middleware: Any) -> None:
 
 def _settings(config: Any, place: str) -> Mapping[str, Any]:
     if config is not None and not isinstance(config, Mapping):
-        raise ConfigError(f"{place}.config must be an object, not {config!r}")
+        raise ConfigError(f"{place}.config must be an object, not {type(config).__name__}")
     return config or {}
 
 

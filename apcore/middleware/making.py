@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from apcore.errors import ConfigError, ModuleError
+from apcore.redaction import SensitiveValues, redact_text
 
 
 def made_from(path: Any, config: Any, place: str) -> Any:
@@ -20,15 +21,18 @@ def made_from(path: Any, config: Any, place: str) -> Any:
     if not callable(factory):
         raise ConfigError(f"{place}.class: {path} is {type(factory).__name__}, neither a class nor a function")
     if config is not None and not (isinstance(config, Mapping) and all(isinstance(key, str) for key in config)):
-        raise ConfigError(f"{place}.config must be an object with the arguments of {path}, not {config!r}")
+        raise ConfigError(f"{place}.config must be an object with the arguments of {path}, not {type(config).__name__}")
     arguments = dict(config or {})
     _require_known(factory, path, arguments, place)
     try:
         return factory(**arguments)
-    except ModuleError as error:
-        raise ConfigError(f"{place}.config: {error.message}", cause=error) from error
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{place}.config: {path} refuses it: {error}", cause=error) from error
+    except Exception as error:
+        what = error.message if isinstance(error, ModuleError) else f"{type(error).__name__}: {error}"
+        said = f"{path} cannot be made of it: {what}"
+        shown = redact_text(SensitiveValues(arguments).hide(said))
+        if shown != said:
+            raise ConfigError(f"{place}.config: {shown}") from None  # neither may a traceback show it
+        raise ConfigError(f"{place}.config: {shown}", cause=error) from error
 
 
 def imported(path: Any, place: str) -> Any:
@@ -45,6 +49,9 @@ def imported(path: Any, place: str) -> Any:
             if _is_about(error, module_name):
                 continue
             raise ConfigError(f"{place}: {path} cannot be imported: {error}", cause=error) from error
+        except Exception as error:
+            what = f"{type(error).__name__} in {module_name}"
+            raise ConfigError(f"{place}: {path} cannot be imported: {what}", cause=error) from error
         for name in names:
             if not hasattr(found, name):
                 raise ConfigError(f"{place}: {path} does not exist: {found.__name__} has no {name!r}")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,3 +152,39 @@ def test_an_import_that_fails_inside_of_a_module_says_so(tmp_path: Any, monkeypa
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ConfigError, match="a_package_that_nobody_has"):
         MiddlewareSettings.read(["broken_middleware_file.Thing"])
+
+
+class Remote(Middleware):
+    """Its constructor repeats what it was given."""
+
+    def __init__(self, *, password: str, url: str = "", kind: type[Exception] | str = "") -> None:
+        kinds = {"value": ValueError, "runtime": RuntimeError, "key": KeyError, "module": InvalidInputError}
+        raise kinds[str(kind)](f"no access with {password} at {url}")
+
+
+@pytest.mark.parametrize("kind", ["value", "runtime", "key", "module"])
+def test_whatever_a_constructor_raises_is_told_with_its_place_and_without_secrets(kind: str) -> None:
+    config = {"password": "hunter2", "url": "https://me:hunter3@host/", "kind": kind}
+    with pytest.raises(ConfigError, match=r"middleware\[0\]\.config: .*no access with") as caught:
+        MiddlewareSettings.read([{"class": f"{HERE}Remote", "config": config}])
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "hunter" not in f"{shown} {caught.value.details}"
+
+
+@pytest.mark.parametrize("config", ["hunter2", ["hunter2"]])
+def test_a_configuration_of_another_type_is_not_shown(config: Any) -> None:
+    for entry in ({"class": f"{HERE}Custom", "config": config}, {"id": "logging", "config": config}):
+        with pytest.raises(ConfigError, match="must be an object") as caught:
+            MiddlewareSettings.read([entry])
+        assert "hunter2" not in str(caught.value)
+
+
+def test_a_module_that_fails_while_it_is_imported_is_named_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_middleware.py").write_text("raise RuntimeError('at import')")
+    (tmp_path / "unreadable_middleware.py").write_text("def")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, kind in (("broken_middleware", "RuntimeError"), ("unreadable_middleware", "SyntaxError")):
+        with pytest.raises(ConfigError, match=rf"middleware\[0\]\.class: .*{kind} in {name}"):
+            MiddlewareSettings.read([f"{name}.Class"])
