@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
 from apcore.config.binding import bind_namespace, name_of, typed_value
-from apcore.config.documents import core_schema
 from apcore.config.environment import EnvironmentOverrides
 from apcore.config.files import file_path
 from apcore.config.layers import Mode, Mount, Snapshot, Source
 from apcore.config.mounting import mount_of, read_again
 from apcore.config.moved import canonical_path
-from apcore.config.namespaces import CORE, REGISTRY, RESERVED_NAMESPACES
+from apcore.config.namespaces import CORE, META, REGISTRY, RESERVED_NAMESPACES
 from apcore.config.origin import Origin, overrides_of_environment
 from apcore.config.paths import resolve_namespace_path
 from apcore.config.trees import MISSING, at, copied, leaves
@@ -28,8 +27,7 @@ from apcore.config.validation import (
     log_mount,
     negotiate,
     refuse,
-    unknown_keys,
-    unknown_meta_keys,
+    unknown_keys_of,
 )
 from apcore.errors import ConfigBindError, ConfigError
 
@@ -208,10 +206,7 @@ class Config:
 
     def doubts(self) -> list[str]:
         """What is allowed and probably a mistake: unknown keys, with the ones that were perhaps meant."""
-        prefix = f"{CORE}." if self.mode == "namespace" else ""
-        core = unknown_keys(self._snapshot.core(), core_schema())
-        found = [(f"{prefix}{key}", close and f"{prefix}{close}") for key, close in core]
-        found += unknown_meta_keys(self._snapshot.meta)
+        found = unknown_keys_of(self._snapshot)
         return [f"'{key}' is not a known key" + (f"; did you mean '{close}'?" if close else "") for key, close in found]
 
     # Changing
@@ -331,6 +326,9 @@ class Config:
         parts = _parts(now, path)
         if not all(parts):
             raise ConfigError(f"{path!r} is no configuration path: it is like 'executor.default_timeout'")
+        if now.mode == "namespace" and parts[0] == META:
+            # It is read once, from the file: a value put on top would be shown and have no effect.
+            raise ConfigError(f"'{META}' configures the Config Bus and cannot be set; write it in the file (§9.6.3)")
         # Put last, so that a later set wins over one of a part of it.
         kept = {key: each for key, each in now.overrides.items() if key != parts}
         return replace(now, overrides={**kept, parts: copied(value)})

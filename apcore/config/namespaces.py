@@ -85,6 +85,10 @@ _BUILT_INS: Final = {
 }
 
 
+BUILT_IN_NAMESPACES: Final = frozenset(_BUILT_INS)
+"""The framework's own (§9.15)."""
+
+
 class NamespaceRegistry:
     """The namespaces and the global env_map; each change replaces them as a whole, so readers need no lock."""
 

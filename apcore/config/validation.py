@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from apcore.config.documents import core_schema
 from apcore.config.layers import Mount, Snapshot, Source
-from apcore.config.namespaces import CORE, META, Namespace
+from apcore.config.namespaces import BUILT_IN_NAMESPACES, CORE, META, Namespace
 from apcore.config.trees import at
 from apcore.errors import ConfigError, SchemaValidationError
 from apcore.redaction import hide_credentials, is_sensitive_key
@@ -153,11 +153,8 @@ def negotiate(core: Mapping[str, Any]) -> None:
 
 def log_doubts(snapshot: Snapshot) -> None:
     """Log what is allowed and probably a mistake."""
-    _warn_about_core(snapshot.core(), f"{CORE}." if snapshot.mode == "namespace" else "")
-    for key, close in unknown_meta_keys(snapshot.meta):
-        logger.warning(
-            "Unknown configuration key '%s' is ignored%s", key, f"; did you mean '{close}'?" if close else ""
-        )
+    _warn_about_root(snapshot.core(), _prefix_of(snapshot))
+    _warn_about_keys(unknown_keys_of(snapshot))
     if snapshot.mode == "namespace":
         known = {*snapshot.namespaces, *snapshot.global_keys, META}
         _warn_about_unknown([name for name in snapshot.data if name not in known], snapshot.meta)
@@ -172,6 +169,11 @@ def log_mount(mount: Mount, namespaces: Iterable[str]) -> None:
 
 
 def _warn_about_core(core: Mapping[str, Any], prefix: str = "") -> None:
+    _warn_about_root(core, prefix)
+    _warn_about_keys(_under(prefix, unknown_keys(core, core_schema())))
+
+
+def _warn_about_root(core: Mapping[str, Any], prefix: str) -> None:
     extensions = core.get("extensions")
     root = extensions.get("root") if isinstance(extensions, Mapping) and extensions.get("auto_discover") else None
     if isinstance(root, str) and not Path(root).exists():
@@ -181,9 +183,12 @@ def _warn_about_core(core: Mapping[str, Any], prefix: str = "") -> None:
             prefix,
             root,
         )
-    for path, close in unknown_keys(core, core_schema()):
-        hint = f"; did you mean '{prefix}{close}'?" if close else ""
-        logger.warning("Unknown configuration key '%s%s' is ignored%s", prefix, path, hint)
+
+
+def _warn_about_keys(found: Iterable[tuple[str, str | None]]) -> None:
+    for key, close in found:
+        hint = f"; did you mean '{close}'?" if close else ""
+        logger.warning("Unknown configuration key '%s' is ignored%s", key, hint)
 
 
 def _warn_about_unknown(names: Iterable[str], meta: Mapping[str, Any]) -> None:
@@ -203,9 +208,23 @@ def unknown_keys(data: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator
             yield key, close
 
 
-def unknown_meta_keys(meta: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
-    """The same for `_config`: a misspelt `strict` would leave everything open in silence."""
-    return _unknown(meta, _META_SCHEMA, f"{META}.")
+def unknown_keys_of(snapshot: Snapshot) -> Iterator[tuple[str, str | None]]:
+    """Those of all sections that are the framework's, with whole paths: a misspelt `strict` leaves everything open."""
+    yield from _under(_prefix_of(snapshot), unknown_keys(snapshot.core(), core_schema()))
+    if snapshot.mode == "namespace":
+        yield from _unknown(snapshot.meta, _META_SCHEMA, f"{META}.")
+        for name in sorted(BUILT_IN_NAMESPACES - {CORE}):
+            section, schema = snapshot.section(name), snapshot.namespaces[name].schema_document
+            if isinstance(section, Mapping):
+                yield from _unknown(section, schema or {}, f"{name}.")
+
+
+def _prefix_of(snapshot: Snapshot) -> str:
+    return f"{CORE}." if snapshot.mode == "namespace" else ""
+
+
+def _under(prefix: str, found: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, str | None]]:
+    return ((f"{prefix}{key}", close and f"{prefix}{close}") for key, close in found)
 
 
 def _unknown(data: Mapping[str, Any], schema: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str | None]]:

@@ -202,3 +202,11 @@ def test_other_spellings_are_found_at_one_place():
     assert short.get("observability.redaction.sensitive_keys") == ["pin"]
     assert short.get("obs.redaction.sensitive_keys") == ["pin"]
     assert older.get("observability.tracing.strategy") == "off"
+
+
+def test_the_meta_section_cannot_be_set_since_it_would_have_no_effect():
+    config = Config.from_dict({"apcore": {}, "billing": {"rate": 1}})
+    for change in (config.set, config.check):
+        with pytest.raises(ConfigError, match="write it in the file"):
+            change("_config.strict", True)
+    assert config.get("_config.strict") is False

@@ -281,3 +281,16 @@ def test_a_misspelt_meta_key_is_told(caplog):
 def test_credentials_in_a_value_that_is_wrong_are_not_shown():
     error = refused({"acl": {"default_effect": "postgres://user:hunter2@db/x"}})
     assert "hunter2" not in f"{error} {error.details}"
+
+
+def test_a_misspelt_key_of_the_built_in_namespaces_is_told(caplog):
+    data = {"apcore": {}, "observability": {"tracing": {"enabld": True}}, "sys_modules": {"control": {"on": True}}}
+    with caplog.at_level(logging.WARNING, logger="apcore.config"):
+        config = Config.from_dict(data)
+    told = [
+        "'observability.tracing.enabld' is not a known key; did you mean 'observability.tracing.enabled'?",
+        "'sys_modules.control.on' is not a known key",
+    ]
+    assert config.doubts() == told
+    assert all(each.split(" ")[0] in caplog.text for each in told)
+    assert Config.from_dict({"apcore": {}}).doubts() == []
