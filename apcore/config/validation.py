@@ -74,7 +74,7 @@ def validate_config_ns(
     core = config_data.get(CORE)
     refuse([*faults_of_namespaces(config_data, registered_namespaces, meta_config)])
     _warn_about_core(core if isinstance(core, Mapping) else {}, f"{CORE}.")
-    unknown = [name for name in config_data if name not in (*registered_namespaces, META)]
+    unknown = [name for name in config_data if name not in (*registered_namespaces, META, CORE)]
     _warn_about_unknown(unknown, meta_config)
     kept = meta_config.get("allow_unknown", True)
     return {name: data for name, data in config_data.items() if kept or name not in unknown}
@@ -95,10 +95,12 @@ def faults_of_namespaces(
     core = data.get(CORE)
     if isinstance(core, Mapping) or core is None:
         yield from faults_of_core(core or {}, f"{CORE}.", is_complete=is_complete)
+    elif CORE not in namespaces:
+        yield Fault(CORE, f"{CORE}: must be a mapping, not {type(core).__name__}")
     for name, section in data.items():
         if name in namespaces:
             yield from faults_of_namespace(name, section, namespaces[name])
-        elif name != META and meta.get("strict") is True and name not in free_keys:
+        elif name not in (META, CORE) and meta.get("strict") is True and name not in free_keys:
             yield Fault(name, f"Unknown namespace '{name}' (strict mode enabled){_suggestion(name, namespaces)}")
 
 

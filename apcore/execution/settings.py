@@ -63,8 +63,11 @@ class ExecutorSettings:
         return own if chain_deadline is None or own < chain_deadline else chain_deadline
 
     @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> ExecutorSettings:
-        """Read ``{"default_timeout": 30000, …}``. Raises ConfigError for an unknown key."""
+    def from_mapping(cls, values: Any) -> ExecutorSettings:
+        """Read ``{"default_timeout": 30000, …}``. Raises ConfigError for an unknown key, and for no mapping."""
+        if not isinstance(values, Mapping):
+            hint = "; a file is read with Config.load(path)" if isinstance(values, str) else ""
+            raise ConfigError(f"Executor settings are a mapping, not {type(values).__name__}{hint}")
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(values) - known)
         if unknown:

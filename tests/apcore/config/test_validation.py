@@ -294,3 +294,15 @@ def test_a_misspelt_key_of_the_built_in_namespaces_is_told(caplog):
     assert config.doubts() == told
     assert all(each.split(" ")[0] in caplog.text for each in told)
     assert Config.from_dict({"apcore": {}}).doubts() == []
+
+
+@pytest.mark.req("R-9.10-01")
+def test_the_core_needs_no_registration_to_be_known():
+    data = {"apcore": GOOD, "other": {}}
+    assert validate_config_ns(data, "namespace", {}, {"allow_unknown": False}) == {"apcore": GOOD}
+    with pytest.raises(ConfigError) as caught:
+        validate_config_ns(data, "namespace", {}, {"strict": True})
+    assert paths(caught.value) == ["other"]
+    with pytest.raises(ConfigError) as caught:
+        validate_config_ns({"apcore": [1]}, "namespace", {}, {})
+    assert paths(caught.value) == ["apcore"]
