@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from apcore.context import Context, is_rehearsal
-from apcore.errors import ModuleError, ModuleNotFoundError
+from apcore.errors import ErrorCodes, ModuleError, ModuleNotFoundError
 from apcore.middleware.base import Middleware
 from apcore.redaction import SensitiveValues
 from apcore.registry import Registry
@@ -31,8 +31,10 @@ class ErrorHistoryMiddleware(Middleware):
         self._secrets_of = secrets_of
 
     def on_error(self, module_id: str, inputs: dict[str, Any], error: ModuleError, context: Context) -> None:
-        """Record the error once, where it came up first: callers further up only pass it on."""
+        """Record the error once, where it came up first: callers further up only pass it on. Waiting is no error."""
         if is_rehearsal(context) or error.module_id not in (None, module_id):
+            return
+        if error.code == ErrorCodes.APPROVAL_PENDING:
             return
         secrets = self._secrets_of(inputs, self._schema_of(module_id))
         self._history.record(module_id, error, trace_id=context.trace_id, secrets=secrets)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from apcore.context import Context, is_rehearsal
-from apcore.errors import ModuleError
+from apcore.errors import ErrorCodes, ModuleError
 from apcore.middleware.base import Middleware
 from apcore.telemetry.stopwatch import Stopwatch
 from apcore.telemetry.usage import UsageCollector, caller_type_of
@@ -15,7 +15,8 @@ class UsageMiddleware(Middleware):
     """Records duration, kind of caller and outcome of every call that got as far as the module's inputs.
 
     It stands innermost: what an ``on_error()`` further out makes of a failure, the module has failed. A run that will
-    be undone, to see what it would do, is no call.
+    be undone, to see what it would do, is no call, and neither is one that was undone because a person has to decide
+    (``APPROVAL_PENDING``).
     """
 
     id: ClassVar[str] = "usage"
@@ -35,8 +36,11 @@ class UsageMiddleware(Middleware):
         self._record(module_id, context, None)
 
     def on_error(self, module_id: str, inputs: dict[str, Any], error: ModuleError, context: Context) -> None:
-        """Count a failure, unless the module had succeeded and something further out failed."""
-        self._record(module_id, context, error.code)
+        """Count a failure, unless the module had succeeded and something further out failed, or the call waits."""
+        if error.code == ErrorCodes.APPROVAL_PENDING:
+            self._watch.stop(context)
+        else:
+            self._record(module_id, context, error.code)
 
     def _record(self, module_id: str, context: Context, error_code: str | None) -> None:
         duration = self._watch.stop(context)

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from apcore import Context, Registry, module
+from apcore import ApprovalResult, Context, Registry, module
 from apcore.app import App
-from apcore.errors import ModuleError
+from apcore.errors import ApprovalPendingError, ModuleError
 from apcore.middleware.builtin.error_history import ErrorHistoryMiddleware
 from apcore.telemetry.error_history import ErrorHistory
 from apcore.testing import app_with
@@ -67,6 +67,18 @@ def test_an_error_that_passes_several_modules_is_one_of_the_first(app: App) -> N
 def test_an_error_of_a_rehearsal_is_none(app: App) -> None:
     with pytest.raises(ModuleError):
         app.executor.call("t.vault", {"pin": "12345"}, Context.create().rehearsal())
+    assert app.error_history.entries() == []
+
+
+def test_waiting_for_a_person_is_no_error(app: App) -> None:
+    @module(id="t.drifted")
+    def drifted() -> dict[str, Any]:
+        """Find another effect than the approved one, as a worker may."""
+        raise ApprovalPendingError(result=ApprovalResult(status="pending", approval_id="a-1"))
+
+    app.registry.register("t.drifted", drifted)
+    with pytest.raises(ApprovalPendingError):
+        app.executor.call("t.drifted", {})
     assert app.error_history.entries() == []
 
 

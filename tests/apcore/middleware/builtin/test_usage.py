@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from apcore import ACL, Context, Identity, module
+from apcore import ACL, ApprovalResult, Context, Identity, module
 from apcore.app import App
-from apcore.errors import ACLDeniedError, ModuleError, SchemaValidationError
+from apcore.errors import ACLDeniedError, ApprovalPendingError, ModuleError, SchemaValidationError
 from apcore.middleware import Middleware
 from apcore.middleware.builtin.usage import UsageMiddleware
 from apcore.telemetry.usage import UsageCollector
@@ -101,6 +101,24 @@ def test_what_was_refused_before_the_module_is_no_run_of_it() -> None:
     with pytest.raises(ACLDeniedError):
         app.executor.call("t.plain", {})
     assert counted(app) == (0, 0)
+
+
+def test_a_run_that_was_undone_to_wait_for_a_person_is_no_call_and_leaves_no_clock_running() -> None:
+    @module(id="t.drifted")
+    def drifted(again: bool = False) -> dict[str, Any]:
+        """Find another effect than the approved one, as a worker may."""
+        if again:
+            return {}
+        raise ApprovalPendingError(result=ApprovalResult(status="pending", approval_id="a-1"))
+
+    app = make()
+    app.registry.register("t.drifted", drifted)
+    context = Context.create()
+    with pytest.raises(ApprovalPendingError):
+        app.executor.call("t.drifted", {}, context)
+    assert counted(app, "t.drifted") == (0, 0)
+    app.executor.call("t.drifted", {"again": True}, context)
+    assert counted(app, "t.drifted") == (1, 0)
 
 
 def test_a_failure_that_somebody_recovers_from_is_still_one_of_the_module() -> None:
