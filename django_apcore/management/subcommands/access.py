@@ -117,9 +117,9 @@ def _export_arguments(parser: ArgumentParser) -> None:
 def _toggle_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("module_id", nargs="?")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--on", dest="enabled", action="store_const", const=True)
-    which.add_argument("--off", dest="enabled", action="store_const", const=False)
-    parser.add_argument("--reason", default="")
+    which.add_argument("--on", dest="enabled", action="store_const", const=True, help="switch it on")
+    which.add_argument("--off", dest="enabled", action="store_const", const=False, help="switch it off")
+    parser.add_argument("--reason", default="", help="why, for the audit trail")
     add_user(parser)
 
 

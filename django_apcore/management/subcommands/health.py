@@ -8,7 +8,8 @@ def health(options: Options) -> Answer:
     """All checks; the exit status is 1 if one of them found an error."""
     report = services.check_health()
     rows = [(each.status, each.name, each.sentence) for each in report.findings]
-    return Answer(report.to_dict(), table(rows, "STATUS", "CHECK", "WHAT TO DO"), status=int(report.status == "error"))
+    lines = table(rows, "STATUS", "CHECK", "WHAT WAS FOUND")
+    return Answer(report.to_dict(), lines, status=int(report.status == "error"))
 
 
 SUBCOMMANDS = (Subcommand("health", "Look whether databases, broker, workers and queues are well.", health),)
