@@ -17,8 +17,6 @@ class Command(BaseCommand):
     """Looks for the sub-command, runs it, and prints what it answers as text or as JSON."""
 
     help = "Governed modules: find, call and approve them, set who may call, see how they do, verify the audit trail."
-        "Governed modules: find, call and approve them, set who may call them, see how they do, verify the audit trail."
-    )
     requires_system_checks = "__all__"
 
     def add_arguments(self, parser: CommandParser) -> None:
