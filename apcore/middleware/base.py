@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from apcore.context import Context
-from apcore.errors import ModuleError
+from apcore.errors import InvalidInputError, ModuleError
 
 DEFAULT_PRIORITY: Final = 100
 
@@ -42,6 +43,12 @@ class Retry:
 
     Every layer further in, and the module, run again with the inputs that this layer handed on; access check and
     approval do not. The executor refuses it, and lets the error go on, where a second run is not safe.
+    Raises InvalidInputError for what is no time to wait.
     """
 
     after: float = 0.0
+
+    def __post_init__(self) -> None:
+        after: object = self.after
+        if not isinstance(after, int | float) or isinstance(after, bool) or not 0 <= after < math.inf:
+            raise InvalidInputError(f"Retry: after is a number of seconds from 0 on, not {after!r} (§11.1)")

@@ -17,7 +17,7 @@ from apcore.approval import ApprovalResult, CallbackApprovalHandler
 from apcore.context import Context
 from apcore.errors import InternalError, ModuleError, ModuleTimeoutError, SchemaValidationError
 from apcore.execution import Executor
-from apcore.middleware import Middleware, MiddlewareManager
+from apcore.middleware import Middleware, MiddlewareManager, Retry
 from apcore.middleware.builtin import circuit_breaker, error_history, platform_notify, retry, usage
 from apcore.modules import ModuleAnnotations
 from apcore.registry import Registry
@@ -151,6 +151,17 @@ def test_an_on_error_that_awaited_something_cancelled_is_only_one_that_failed(
         call(Echo(InternalError("no")), layer("a", log), inner)
     assert log[-2:] == ["b.on_error", "a.on_error"]
     assert [each.levelno for each in caplog.records if each.name == "apcore.middleware"] == [logging.ERROR]
+
+
+@pytest.mark.parametrize("after", ["x", None, True, -1, float("nan"), float("inf")])
+def test_a_wait_that_is_none_lets_the_first_error_go_on(
+    call: Callable[..., Any], layer: type[Layer], log: list[str], after: Any
+) -> None:
+    inner = layer("b", log, on_error=lambda *_: Retry(after=after))
+    inner.can_retry = True  # type: ignore[misc]  # of this one alone
+    with pytest.raises(InternalError, match="no"):
+        call(Echo(InternalError("no"), idempotent=True), layer("a", log), inner)
+    assert log == ["a.before", "b.before", "b.on_error", "a.on_error"]
 
 
 @pytest.mark.req("R-11.2-06")
