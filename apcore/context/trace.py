@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from dataclasses import dataclass
 
 _TRACE_ID = re.compile(r"[0-9a-f]{32}")
@@ -13,7 +13,7 @@ _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-
 
 def new_trace_id() -> str:
     """A random 128-bit trace ID as 32 lower-case hex digits (§10.5)."""
-    return secrets.token_hex(16)
+    return os.urandom(16).hex()
 
 
 def is_trace_id(value: object) -> bool:

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
-from apcore.modules.change import UNSET, Change
+from apcore.modules.change import UNSET, Change, Unset
 from apcore.schema.canonical import canonical_json
 
 _VERSION = 1
+_LASTING: Final = frozenset({str, bool, type(None), Unset})
+_LARGEST: Final = 2**63
+
+
+def is_settled(change: Change) -> bool:
+    """Whether the digest of a change can wait: nothing that it covers can change, and all of it is JSON."""
+    return (
+        _is_lasting(change.before)
+        and _is_lasting(change.after)
+        and (not change.extras or _is_lasting(change.extras.get("x-alias")))
+    )
+
+
+def _is_lasting(value: Any) -> bool:
+    # Not every number is JSON: some are infinite, and some have more digits than Python writes.
+    kind = type(value)
+    return kind in _LASTING or (kind is int and -_LARGEST < value < _LARGEST)
 
 
 def change_digest(change: Change) -> bytes:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from apcore.effects.digest import change_digest, effect_digest
+from apcore.effects.digest import change_digest, effect_digest, is_settled
 from apcore.modules.change import Change
 from apcore.redaction import NO_SECRETS, SensitiveValues
 
@@ -25,7 +24,7 @@ class EffectRecord:
     ``changes`` are the listed ones, at most as many as the builder was told to list; ``total`` and ``counts``
     (``{"store.Track:update": 1297}``) cover all. ``complete`` is False when ``gaps`` names something that could not be
     accounted for. ``unwatched`` names kinds of side effects that nobody looked at. ``digest`` covers every change,
-    listed or not, and the gaps.
+    listed or not, and the gaps; it is made when first asked for where nothing that it covers can change until then.
     """
 
     provenance: Provenance
@@ -50,25 +49,43 @@ class EffectRecord:
     ) -> EffectRecord:
         """Consume ``changes`` once; keep the first ``listed`` of them, count and digest all, without ``secrets``."""
         kept: list[Change] = []
-        counts: Counter[str] = Counter()
-        digests: list[bytes] = []
-        for found in changes:
-            change = _without(secrets, found)
-            digests.append(change_digest(change))
-            counts[f"{change_kind(change)}:{change.action}"] += 1
-            if len(kept) < listed:
+        counts: dict[str, int] = {}
+        digests: list[bytes] | None = None
+        total = 0
+        for total, found in enumerate(changes, 1):
+            change = _without(secrets, found) if secrets else found
+            if digests is None and not (total <= listed and is_settled(change)):
+                digests = [change_digest(each) for each in kept]
+            if digests is not None:
+                digests.append(change_digest(change))
+            what = f"{change_kind(change)}:{change.action}"
+            counts[what] = counts.get(what, 0) + 1
+            if total <= listed:
                 kept.append(change)
         known_gaps = tuple(gaps)
-        return cls(
-            provenance=provenance,
-            digest=effect_digest(provenance, known_gaps, digests),
-            complete=not known_gaps and provenance != "none",
-            gaps=known_gaps,
-            unwatched=tuple(unwatched),
-            changes=tuple(kept),
-            counts=MappingProxyType(dict(sorted(counts.items()))),
-            total=len(digests),
+        record = cls(
+            provenance,
+            "" if digests is None else effect_digest(provenance, known_gaps, digests),
+            not known_gaps and provenance != "none",
+            known_gaps,
+            tuple(unwatched),
+            tuple(kept),
+            MappingProxyType(dict(sorted(counts.items()))),
+            total,
         )
+        if digests is None:
+            object.__delattr__(record, "digest")
+        return record
+
+    if not TYPE_CHECKING:  # or every attribute would seem to exist
+
+        def __getattr__(self, name: str) -> str:
+            """The digest of a record that was made without it."""
+            if name != "digest":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            digest = effect_digest(self.provenance, self.gaps, map(change_digest, self.changes))
+            object.__setattr__(self, "digest", digest)
+            return digest
 
     @property
     def destructive(self) -> bool:
@@ -115,8 +132,6 @@ def _without(secrets: SensitiveValues, change: Change) -> Change:
 
     Otherwise a caller could hide from the approver that something is deleted, by calling it a secret.
     """
-    if not secrets:
-        return change
     extras = {name: secrets.hide(each) if name == "x-label" else each for name, each in change.extras.items()}
     before, after = secrets.hide(change.before), secrets.hide(change.after)
     return Change(change.action, change.target, secrets.hide(change.summary), before, after, **extras)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from apcore.context import Context
@@ -66,10 +66,20 @@ class EffectMeter:
 
     async def _run(self, runner: Runner, invocation: Invocation, function: Any, context: Context) -> Any:
         """Every run gets inputs of its own: what one does to them must not be what is approved, or runs next."""
-        definition = invocation.definition
+        definition, inputs = invocation.definition, _own(invocation.inputs)
         deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
         with definition.activity.inside(context, definition.module_id):
-            return await runner.call_within(deadline, context, function, copy.deepcopy(invocation.inputs), context)
+            return await runner.call_within(deadline, context, function, inputs, context)
+
+
+_UNCHANGEABLE = frozenset({str, int, float, bool, type(None)})
+
+
+def _own(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A copy of inputs that shares nothing with them that could be changed."""
+    if type(inputs) is dict and _UNCHANGEABLE.issuperset(map(type, inputs.values())):
+        return inputs.copy()
+    return copy.deepcopy(inputs)
 
 
 def _wrong_type(definition: ModuleDefinition, expected: str, value: Any) -> ModuleExecuteError:

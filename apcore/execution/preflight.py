@@ -13,7 +13,8 @@ from apcore.errors import ModuleError, PipelineStepError, propagate_error
 from apcore.execution.measurement import EffectMeter
 from apcore.ids import validate_canonical_id
 from apcore.modules.change import Change
-from apcore.pipeline import PipelineState, Strategy
+from apcore.modules.definition import Function
+from apcore.pipeline import PipelineState, Step, Strategy
 
 logger = logging.getLogger("apcore.execution")
 
@@ -72,7 +73,7 @@ _CHECK_OF_STEP = {
     "approval_gate": "approval",
     "input_validation": "schema",
 }
-_ORDER = list(_CHECK_OF_STEP.values())
+_POSITIONS = {name: position for position, name in enumerate(_CHECK_OF_STEP.values())}
 _ENDS_IT = {"module_id", "module_lookup"}
 """Without an ID or a module there is nothing left to check (§12.8.1)."""
 
@@ -81,7 +82,7 @@ class Preflight:
     """Runs the pure steps of a strategy one by one and collects what they say."""
 
     def __init__(self, strategy: Strategy, meter: EffectMeter) -> None:
-        self._steps = [step for step in strategy.steps if step.pure]
+        self._strategy = strategy
         self._meter = meter
 
     async def run(self, state: PipelineState) -> PreflightResult:
@@ -93,8 +94,9 @@ class Preflight:
         valid = all(check.passed for check in checks)
         known = getattr(state, "definition", None)
         effect = None
-        if valid and {check.check for check in checks}.issuperset(_ORDER):
-            checks += await self._warnings(state)
+        if valid and _POSITIONS.keys() <= {check.check for check in checks}:
+            if state.definition.preflight is not None:
+                checks += await self._warnings(state, state.definition.preflight)
             effect = await self._effect(state, checks)
         return PreflightResult(
             valid=valid,
@@ -106,30 +108,32 @@ class Preflight:
 
     async def _check(self, state: PipelineState) -> list[PreflightCheckResult]:
         found: list[PreflightCheckResult] = []
-        for step in self._steps:
+        for step in self._strategy.steps:
+            if not step.pure:
+                continue
             name = _CHECK_OF_STEP.get(step.name, step.name)
             try:
                 if name == "module_id":
                     validate_canonical_id(state.module_id)
-                await step.perform(state)
+                await (step.perform(state) if step.before or step.after or not step.native else _plainly(step, state))
             except Exception as error:  # noqa: BLE001 - failures are collected, not raised (§12.8.1)
                 if step.ignore_errors:
-                    found += _passed(name, [f"Step {step.name!r} failed and is configured to be ignored"])
+                    warning = f"Step {step.name!r} failed and is configured to be ignored"
+                    found.append(PreflightCheckResult(name, passed=True, warnings=[warning]))
                     continue
                 failed = PreflightCheckResult(name, passed=False, error=_describe(error, state))
                 if name in _ENDS_IT:
                     return [check for check in found if _position(check) < _position(failed)] + [failed]
                 found.append(failed)
             else:
-                found += _passed(name)
+                if name in _POSITIONS:  # what is no check has no entry when there is nothing to say
+                    found.append(PreflightCheckResult(name, True, None, []))
         return sorted(found, key=_position)
 
-    async def _warnings(self, state: PipelineState) -> list[PreflightCheckResult]:
+    async def _warnings(self, state: PipelineState, preflight: Function) -> list[PreflightCheckResult]:
         """What ``preflight()`` warns of; it advises and never fails the validation (§12.8.5.1)."""
-        if state.definition.preflight is None:
-            return []
         try:
-            warnings = await state.runner.call(state.definition.preflight, copy.deepcopy(state.inputs), state.context)
+            warnings = await state.runner.call(preflight, copy.deepcopy(state.inputs), state.context)
             texts = [str(text) for text in warnings or ()]
         except Exception as error:  # noqa: BLE001 - preflight() only advises (§12.8.5.1)
             texts = [f"preflight() failed: {_message(error)}"]
@@ -145,13 +149,12 @@ class Preflight:
             return None
 
 
-def _passed(name: str, warnings: list[str] | None = None) -> list[PreflightCheckResult]:
-    """The entry of a check that passed; steps that are no check have none unless there is something to say."""
-    return [PreflightCheckResult(name, passed=True, warnings=warnings or [])] if warnings or name in _ORDER else []
+async def _plainly(step: Step, state: PipelineState) -> None:
+    await step.run(state) if step.is_async else step.run(state)
 
 
 def _position(check: PreflightCheckResult) -> int:
-    return _ORDER.index(check.check) if check.check in _ORDER else len(_ORDER)
+    return _POSITIONS.get(check.check, len(_POSITIONS))
 
 
 def _describe(error: Exception, state: PipelineState) -> dict[str, Any]:

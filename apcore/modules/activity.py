@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import get_ident
 from time import monotonic, sleep
 
@@ -26,19 +24,12 @@ class Activity:
         self.is_leaving = False
         """Whether the module is "unloading": no call may start in it any more."""
 
-    @contextmanager
-    def inside(self, call: object, module_id: str) -> Iterator[None]:
-        """Within the block a call is inside. Raises ModuleNotFoundError if the module is leaving.
+    def inside(self, call: object, module_id: str) -> Stay:
+        """Within the block a call is inside. Entering raises ModuleNotFoundError if the module is leaving.
 
         The execute step has these lines itself, since it runs for every call.
         """
-        self.calls[call] = get_ident()
-        try:
-            if self.is_leaving:
-                self.refuse(module_id)
-            yield
-        finally:
-            del self.calls[call]
+        return Stay(self, call, module_id)
 
     def refuse(self, module_id: str) -> None:
         """Raises ModuleNotFoundError: a call that has not begun comes too late."""
@@ -59,3 +50,22 @@ class Activity:
             sleep(min(pause, left))
             pause = min(pause * 2, _LONGEST_PAUSE)
         return True
+
+
+class Stay:
+    """A call inside of a module instance, for the length of a `with` block."""
+
+    __slots__ = ("_activity", "_call", "_module_id")
+
+    def __init__(self, activity: Activity, call: object, module_id: str) -> None:
+        self._activity, self._call, self._module_id = activity, call, module_id
+
+    def __enter__(self) -> None:
+        activity = self._activity
+        activity.calls[self._call] = get_ident()
+        if activity.is_leaving:
+            del activity.calls[self._call]
+            activity.refuse(self._module_id)
+
+    def __exit__(self, *error: object) -> None:
+        del self._activity.calls[self._call]

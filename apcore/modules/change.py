@@ -42,9 +42,8 @@ class Change:
     def __init__(
         self, action: str, target: str, summary: str, before: Any = UNSET, after: Any = UNSET, **extras: Any
     ) -> None:
-        for name, text in (("action", action), ("target", target), ("summary", summary)):
-            if not isinstance(text, str):
-                raise TypeError(f"Change.{name} must be text, not {type(text).__name__}")
+        if type(action) is not str or type(target) is not str or type(summary) is not str:
+            _require_texts(action=action, target=target, summary=summary)
         for key in extras:
             if not key.startswith("x-"):
                 raise TypeError(f"Change has no field {key!r}; extension fields start with 'x-'")
@@ -72,6 +71,12 @@ class Change:
     def from_dict(cls, data: Mapping[str, Any]) -> Change:
         """Read the wire form. Raises TypeError as the constructor does."""
         return cls(**data)
+
+
+def _require_texts(**fields: object) -> None:
+    for name, value in fields.items():
+        if not isinstance(value, str):
+            raise TypeError(f"Change.{name} must be text, not {type(value).__name__}")
 
 
 @dataclass(frozen=True, slots=True)

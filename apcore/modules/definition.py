@@ -91,6 +91,8 @@ class ModuleDefinition:
 
     def with_defaults(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         """The inputs with the schema's defaults for those that are absent; the same object when none are (§5.6)."""
+        if not self.input_defaults:
+            return inputs
         absent = [name for name in self.input_defaults if name not in inputs]
         if not absent:
             return inputs

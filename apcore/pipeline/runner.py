@@ -30,7 +30,7 @@ class Invocation:
     @property
     def secrets(self) -> SensitiveValues:
         """What its inputs hold and nobody may be shown, wherever the module puts it."""
-        return SensitiveValues(self.inputs, self.definition.input_schema)
+        return SensitiveValues.of(self.inputs, self.definition.input_validator.mask)
 
     def approval_request(self, effect: EffectRecord | None) -> ApprovalRequest:
         """The question that a handler is asked about this invocation (§7.3.1)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from apcore.redaction.keys import DEFAULT_SENSITIVE_KEYS, means_secret
+from apcore.redaction.keys import DEFAULT_SENSITIVE_KEYS, is_sensitive_path, means_secret
 from apcore.redaction.texts import hide_credentials
 from apcore.schema import REDACTED_VALUE, mask_sensitive
 
@@ -42,19 +42,15 @@ def _without(value: Any, keys: frozenset[str]) -> Any:
 
 def _fields_without(value: dict[Any, Any], keys: frozenset[str]) -> dict[Any, Any]:
     cleaned: dict[Any, Any] | None = None
-    for name, each in _pairs(value, keys):
-        if each is not value[name]:
+    secret_pair = ("key" in value or "name" in value) and _names_secret(value, keys)
+    for name, each in value.items():
+        if each is None:
+            continue
+        shown = REDACTED_VALUE if _is_secret(name, keys, secret_pair) else _without(each, keys)
+        if shown is not each:
             cleaned = dict(value) if cleaned is None else cleaned
-            cleaned[name] = each
+            cleaned[name] = shown
     return value if cleaned is None else cleaned
-
-
-def _pairs(value: dict[Any, Any], keys: frozenset[str]) -> list[tuple[Any, Any]]:
-    secret_pair = _names_secret(value, keys)
-    return [
-        (name, REDACTED_VALUE if each is not None and _is_secret(name, keys, secret_pair) else _without(each, keys))
-        for name, each in value.items()
-    ]
 
 
 def _is_secret(name: Any, keys: frozenset[str], secret_pair: bool) -> bool:
@@ -64,7 +60,7 @@ def _is_secret(name: Any, keys: frozenset[str], secret_pair: bool) -> bool:
 def _names_secret(value: Mapping[Any, Any], keys: frozenset[str]) -> bool:
     """Whether this is a pair whose first part says that the second is secret: `{"key": "db.password", "value": …}`."""
     names = (value.get("key"), value.get("name"))
-    return any(isinstance(each, str) and means_secret(each, keys) for each in names)
+    return any(isinstance(each, str) and is_sensitive_path(each, keys) for each in names)
 
 
 def _elements_without(value: list[Any] | tuple[Any, ...], keys: frozenset[str]) -> Any:

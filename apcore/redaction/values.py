@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 from apcore.redaction.data import redact
@@ -28,7 +28,22 @@ class SensitiveValues:
         schema: Mapping[str, Any] | None = None,
         keys: Collection[str] = DEFAULT_SENSITIVE_KEYS,
     ) -> None:
-        found = [each for each in _removed(inputs, redact(inputs, schema, keys)) if len(str(each)) >= self._SHORTEST]
+        self._find(inputs, redact(inputs, schema, keys))
+
+    @classmethod
+    def of(
+        cls, inputs: Any, mask: Callable[[Any], Any], keys: Collection[str] = DEFAULT_SENSITIVE_KEYS
+    ) -> SensitiveValues:
+        """Those of inputs whose schema says with ``mask`` (``CompiledSchema.mask``) what it marks."""
+        shown = redact(mask(inputs), keys=keys)
+        if shown is inputs:  # nothing is hidden: most calls have no secrets
+            return NO_SECRETS
+        values = cls()
+        values._find(inputs, shown)
+        return values
+
+    def _find(self, inputs: Any, shown: Any) -> None:
+        found = [each for each in _removed(inputs, shown) if len(str(each)) >= self._SHORTEST]
         self._numbers = frozenset(each for each in found if not isinstance(each, str))
         spelled = {text for each in found for text in _spellings(str(each))}
         self._texts = sorted(spelled, key=lambda text: (-len(text), text))

@@ -32,7 +32,7 @@ class ContextCreation:
 def _take_token(inputs: Any) -> tuple[dict[str, Any], str | None]:
     if inputs is None:
         return {}, None
-    if not isinstance(inputs, Mapping):
+    if type(inputs) is not dict and not isinstance(inputs, Mapping):
         raise InvalidInputError(f"Inputs must be an object with named values, not {type(inputs).__name__}")
     own = dict(inputs)
     token = own.pop(APPROVAL_TOKEN, None)

@@ -1,10 +1,13 @@
+import copy
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apcore.effects import NO_EFFECT, EffectRecord
+from apcore.effects.digest import change_digest, effect_digest
 from apcore.modules.change import Change
 from apcore.redaction import SensitiveValues
 from tests.apcore.strategies import changes
@@ -70,3 +73,48 @@ def test_a_caller_cannot_hide_what_happens_by_calling_it_a_secret() -> None:
     assert record.destructive
     assert record.counts == {"shop.Card:delete": 1}
     assert (record.changes[0].action, record.changes[0].target) == ("delete", "shop.Card:1")
+
+
+@given(st.lists(changes, max_size=5), st.lists(st.text(), max_size=2))
+def test_a_digest_that_is_made_later_is_the_one_that_would_have_been_made_at_once(
+    found: list[Change], gaps: list[str]
+) -> None:
+    late = EffectRecord.build("planned", found, gaps=gaps)
+    assert late.digest == effect_digest("planned", gaps, [change_digest(each) for each in found])
+    assert late.digest == late.digest
+
+
+def test_a_record_whose_digest_nobody_asked_for_yet_can_be_copied_compared_and_shown() -> None:
+    def record() -> EffectRecord:
+        return EffectRecord.build("declared", [Change("update", "a:1", "s", before=None, after="x")])
+
+    digest = record().digest
+    assert len(digest) == 64
+    assert digest in repr(record())
+    assert copy.copy(record()).digest == digest
+    assert record() == record()
+    assert replace(record(), gaps=("a trigger wrote",)).digest == digest
+    assert hasattr(record(), "digest")
+    assert not hasattr(record(), "summary")
+
+
+def test_what_a_module_does_to_its_snapshots_afterwards_does_not_change_the_digest() -> None:
+    state = {"price": 5}
+    changes = [Change("update", "a:1", "s", before=1), Change("update", "a:2", "s", before=state)]
+    expected = effect_digest("declared", (), [change_digest(each) for each in changes])
+    record = EffectRecord.build("declared", changes)
+    state["price"] = 500
+    assert record.digest == expected
+
+
+@pytest.mark.parametrize("value", [float("nan"), 10**5000, {1}, object()], ids=["nan", "huge", "set", "object"])
+def test_a_value_that_is_no_json_is_refused_at_once(value: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        EffectRecord.build("declared", [Change("update", "a:1", "s", after=value)])
+
+
+def test_changes_that_are_not_listed_are_in_the_digest() -> None:
+    found = [Change("update", f"a:{number}", "s") for number in range(4)]
+    short = EffectRecord.build("declared", found, listed=2)
+    assert (len(short.changes), short.total) == (2, 4)
+    assert short.digest == EffectRecord.build("declared", found).digest

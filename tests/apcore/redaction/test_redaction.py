@@ -9,9 +9,11 @@ from apcore.redaction import (
     REDACTED_VALUE,
     SensitiveValues,
     is_sensitive_key,
+    is_sensitive_path,
     redact,
     redact_sensitive,
 )
+from apcore.schema import compile_schema
 from tests.apcore.strategies import json_values
 
 SCHEMA = {
@@ -182,3 +184,23 @@ class TestSensitiveValues:
     @given(json_values)
     def test_everything_below_a_sensitive_key_is_known(self, value):
         assert SensitiveValues({"password": {"inside": [value, "needle"]}}).hide("a needle") == "a ***REDACTED***"
+
+
+def test_inputs_without_secrets_have_none_and_those_with_a_mark_or_a_name_have_theirs() -> None:
+    schema = {"type": "object", "properties": {"pin": {"type": "string", "x-sensitive": True}}}
+    mask = compile_schema(schema).mask
+    assert SensitiveValues.of({"name": "Ada", "note": None}, mask) is NO_SECRETS
+    assert SensitiveValues.of({"pin": "48213"}, mask).hide("PIN 48213") == "PIN ***REDACTED***"
+    assert SensitiveValues.of({"user": {"password": "hunter22"}}, mask).hide(["hunter22"]) == ["***REDACTED***"]
+
+
+@pytest.mark.parametrize("path", ["db.password", "secret.parts.first", "api.key", "a.private.key", "token"])
+def test_a_path_leads_to_a_secret_by_any_part_of_it(path):
+    assert is_sensitive_path(path)
+    assert redact({"key": path, "value": "hunter2"}) == {"key": path, "value": REDACTED_VALUE}
+
+
+@pytest.mark.parametrize("path", ["executor.default_timeout", "max.tokens", "a.key", "", ".", "The token. It is long"])
+def test_other_paths_do_not(path):
+    assert not is_sensitive_path(path)
+    assert redact({"name": path, "value": 5}) == {"name": path, "value": 5}
