@@ -1,7 +1,7 @@
 """Hiding sensitive values before anything is shown, logged or stored (§10.6)."""
 
 from apcore.redaction.data import redact, redact_sensitive
-from apcore.redaction.keys import DEFAULT_SENSITIVE_KEYS, is_sensitive_key
+from apcore.redaction.keys import DEFAULT_SENSITIVE_KEYS, is_sensitive_key, is_sensitive_path
 from apcore.redaction.texts import hide_credentials, redact_text
 from apcore.redaction.values import NO_SECRETS, SensitiveValues
 from apcore.schema import REDACTED_VALUE
@@ -13,6 +13,7 @@ __all__ = [
     "SensitiveValues",
     "hide_credentials",
     "is_sensitive_key",
+    "is_sensitive_path",
     "redact",
     "redact_sensitive",
     "redact_text",

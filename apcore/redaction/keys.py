@@ -38,6 +38,18 @@ def is_sensitive_key(key: str, keys: Collection[str] = DEFAULT_SENSITIVE_KEYS) -
     return means_secret(key, frozenset(keys))
 
 
+def is_sensitive_path(path: str, keys: Collection[str] = DEFAULT_SENSITIVE_KEYS) -> bool:
+    """Whether a dotted path leads to a secret: any part of it means one, or all of it does.
+
+    ``db.password`` and ``secret.parts.first`` do, and so does ``api.key``: a variable API_KEY, parted in the middle of
+    its name. A text with blanks is no path; of it the last part counts.
+    """
+    known = frozenset(keys)
+    if " " in path or "." not in path:
+        return means_secret(path, known)
+    return any(means_secret(each, known) for each in (*path.split("."), path.replace(".", "_")))
+
+
 @lru_cache(maxsize=4096)
 def means_secret(key: str, keys: frozenset[str]) -> bool:
     """As ``is_sensitive_key``, remembered."""

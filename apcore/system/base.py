@@ -9,7 +9,7 @@ from typing import Any, Final
 from apcore.context import Context
 from apcore.errors import InvalidInputError
 from apcore.modules import ModuleAnnotations
-from apcore.redaction import is_sensitive_key
+from apcore.redaction import is_sensitive_path
 from apcore.system.ports import Author
 
 READ: Final = ModuleAnnotations(readonly=True, idempotent=True, open_world=False)
@@ -62,8 +62,8 @@ def hours_of(period: str) -> int:
 
 
 def is_secret_key(key: str, sensitive_keys: Collection[str]) -> bool:
-    """Whether a configuration key, or a section above it, means a secret: `db.password`, `secrets.first` (C-56)."""
-    return any(is_sensitive_key(part, sensitive_keys) for part in key.split("."))
+    """Whether a configuration key, or a section above it, means a secret: `db.password`, `secret.first` (C-56)."""
+    return is_sensitive_path(key, sensitive_keys)
 
 
 def author_of(inputs: Mapping[str, Any], context: Context) -> Author:

@@ -49,6 +49,10 @@ class ConfigValues(Protocol):
         """The value, or the default."""
         ...
 
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of all values, which marks secrets with `x-sensitive`."""
+        ...
+
     def check(self, key: str, value: Any) -> None:
         """Raises ConfigError for a value that must not stand there; nothing changes."""
         ...
@@ -128,6 +132,10 @@ class PlainConfig:
                 return default
             value = value[part]
         return value
+
+    def schema(self) -> Mapping[str, Any]:
+        """There is none."""
+        return {}
 
     def check(self, key: str, value: Any) -> None:
         """Everything may stand everywhere: there is no schema."""

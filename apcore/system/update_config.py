@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from apcore.context import Context
 from apcore.errors import InvalidInputError
 from apcore.events import core_event
 from apcore.modules import Change, PreviewResult
-from apcore.redaction import REDACTED_VALUE, redact
+from apcore.redaction import REDACTED_VALUE, redact, redact_sensitive
 from apcore.system.base import REASON, WRITE, author_of, closed, is_secret_key
 from apcore.system.overrides import TOGGLE_PREFIX
 from apcore.system.ports import ConfigValues, Controls, SystemApp
 
 CONFIG_KEY: Final[Mapping[str, Any]] = {
     "type": "string",
-    "pattern": r"^[^.\s]+(\.[^.\s]+)*$",
+    "pattern": r"^[^.\s\x00-\x1f\x7f]+(\.[^.\s\x00-\x1f\x7f]+)*$",
     "maxLength": 255,
     "description": "The dotted path of the value: executor.default_timeout",
 }
@@ -74,6 +74,12 @@ class UpdateConfig:
                 f"'{key}' is no configuration key: modules are switched with system.control.toggle_feature",
                 user_fixable=True,
             )
+        if self._shown(key, value) != self._shown_by_name(key, value):
+            raise InvalidInputError(
+                f"'{key}' is a secret that its name does not tell, so a request for it would show the value: set it in "
+                "the configuration file or the environment",
+                user_fixable=True,
+            )
         self._config.check(key, value)
 
     def _told(self, key: str, value: Any) -> dict[str, Any]:
@@ -84,7 +90,23 @@ class UpdateConfig:
         }
 
     def _shown(self, key: str, value: Any) -> Any:
-        """The value without secrets: nothing of it, if the key means one (C-56)."""
+        """The value without secrets, by the names of keys (C-56) and by the schema of the configuration."""
+        path = key.split(".")
+        shown: Any = redact_sensitive(_tree(path, self._shown_by_name(key, value)), self._config.schema())
+        for part in path:
+            if not isinstance(shown, Mapping):
+                return shown  # hidden with everything below it
+            shown = shown[part]
+        return shown
+
+    def _shown_by_name(self, key: str, value: Any) -> Any:
+        """As those show it who know nothing of the configuration: nothing of it, if the key means a secret."""
         if is_secret_key(key, self._sensitive_keys):
             return REDACTED_VALUE
         return redact(value, None, self._sensitive_keys)
+
+
+def _tree(path: Sequence[str], value: Any) -> Any:
+    for part in reversed(path):
+        value = {part: value}
+    return value

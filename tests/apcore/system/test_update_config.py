@@ -1,5 +1,6 @@
 import pytest
 
+from apcore.config import REGISTRY, Config
 from apcore.errors import ConfigError, InvalidInputError, SchemaValidationError
 from apcore.redaction import REDACTED_VALUE, redact
 from apcore.system import MemoryOverridesStore
@@ -30,7 +31,7 @@ def test_a_value_that_is_not_valid_changes_nothing(make_app, heard, value):
 
 
 @pytest.mark.req("R-6.7-15")
-@pytest.mark.parametrize("key", ["db.password", "services.apiKey", "secret.parts.first"])
+@pytest.mark.parametrize("key", ["db.password", "services.apiKey", "secret.parts.first", "api.key"])
 def test_the_value_of_a_sensitive_key_is_shown_nowhere(make_app, heard, key):
     app = make_app(values={})
     app.config.set(key, "old hunter")
@@ -61,10 +62,46 @@ def test_further_names_of_secrets_come_from_the_configuration(make_app, heard):
     assert "B-XY 1" not in str(heard[0].to_dict())
 
 
-def test_the_inputs_hide_the_value_as_well(app):
+@pytest.mark.parametrize("key", ["db.password", "secret.parts.first", "api.key"])
+def test_the_inputs_hide_the_value_as_well(app, key):
     """What an approver, a log or an audit entry would be shown of the call."""
     schema = app.registry.get_definition(UPDATE).input_schema
-    assert redact({"key": "db.password", "value": "hunter2"}, schema)["value"] == REDACTED_VALUE
+    assert redact({"key": key, "value": "hunter2"}, schema)["value"] == REDACTED_VALUE
+
+
+@pytest.fixture
+def with_marked_keys(make_app):
+    saved = REGISTRY.snapshot()
+    schema = {
+        "type": "object",
+        "properties": {"seals": {"type": "array", "x-sensitive": True}, "size": {"type": "integer"}},
+    }
+    Config.register_namespace("vault", schema=schema, defaults={"seals": ["old hunter"], "size": 1})
+    yield make_app(values={"apcore": {}})
+    REGISTRY.restore(saved)
+
+
+@pytest.mark.req("R-6.7-15")
+@pytest.mark.parametrize(
+    ("key", "value"), [("vault.seals", ["new hunter"]), ("vault.seals.first", "new hunter"), ("vault", {"seals": [1]})]
+)
+def test_a_secret_by_schema_alone_is_refused_since_its_request_would_show_it(with_marked_keys, heard, key, value):
+    with pytest.raises(InvalidInputError, match="name does not tell") as caught:
+        with_marked_keys.executor.call(UPDATE, {"key": key, "value": value})
+    assert "hunter" not in str(caught.value.to_dict())
+    assert with_marked_keys.config.get("vault.seals") == ["old hunter"]
+
+
+@pytest.mark.req("R-6.7-15")
+def test_what_is_replaced_hides_secrets_by_schema(with_marked_keys):
+    output = with_marked_keys.executor.call(UPDATE, {"key": "vault", "value": {"size": 2}})
+    assert output["old_value"] == {"seals": REDACTED_VALUE, "size": 1}
+
+
+@pytest.mark.parametrize("key", ["a\0b", "a.\x1b[31m", "a\x7f"])
+def test_a_key_with_control_characters_is_refused(app, key):
+    with pytest.raises(SchemaValidationError):
+        app.executor.call(UPDATE, {"key": key, "value": 1})
 
 
 def test_with_a_store_the_value_outlives_the_process_and_a_reload(make_app):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -178,6 +179,29 @@ class TestUpdateConfig:
         shown += [json.dumps(list(request.changes.values()), default=str), str([each.to_dict() for each in heard])]
         assert SECRET not in "".join([*shown, caplog.text])
         assert dict(heard[0].data)["new_value"] == REDACTED_VALUE
+
+    def test_encryption_keys_are_neither_set_nor_told(
+        self, db: None, requester: User, approver: User, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        key, name = Fernet.generate_key().decode(), "django-apcore"
+        with (
+            override_settings(APCORE={**settings.APCORE, "SYS_MODULES": {"enabled": True}, "ENCRYPTION_KEYS": [key]}),
+            override_runtime(modules=MODULES, installed=False, acl=allow_all()) as runtime,
+        ):
+            for inputs in (
+                {"key": f"{name}.encryption_keys", "value": [SECRET]},
+                {"key": name, "value": {"encryption_keys": [SECRET]}},
+            ):
+                with pytest.raises(InvalidInputError, match="name does not tell"):
+                    runtime.executor.call(UPDATE, inputs, context_for(requester))
+            done = approve_and_execute(
+                ask(runtime, requester, UPDATE, key=name, value={"lock_timeout_ms": 9}), approver
+            )
+        assert done.status == "consumed"
+        kept = [json.dumps(list(model.objects.values()), default=str) for model in (ApprovalRequest, AuditEntry)]
+        assert key not in "".join([*kept, caplog.text])
+        assert SECRET not in "".join([*kept, caplog.text])
+        assert key not in str(done.result_redacted)
 
     def test_a_secret_of_which_the_key_is_lost_does_not_stop_the_process(
         self, runtime: Runtime, requester: User
