@@ -24,6 +24,8 @@ class ContextCreation:
         if not isinstance(given, str) or not given:
             validate_canonical_id(state.module_id)
         parent = state.parent if state.parent is not None else Context.create()
+        if type(parent) is not Context and not isinstance(parent, Context):
+            raise InvalidInputError(f"The context of a call is a Context, not {type(parent).__name__}")
         state.context = context = parent.enter(state.module_id)
         context.executor = self._executor
         state.inputs, state.token = _take_token(state.inputs)

@@ -332,6 +332,12 @@ def test_inserted_steps_may_be_sync_or_async(call: Call, executor: Executor) -> 
     assert seen == ["before math.add", "after"]
 
 
+@pytest.mark.parametrize("context", [3, "trace", {"trace_id": "a"}])
+def test_a_context_of_another_type_is_refused(call: Call, executor: Executor, context: Any) -> None:
+    with pytest.raises(InvalidInputError, match="is a Context"):
+        call(executor, "math.add", {"a": 1, "b": 2}, context)
+
+
 @pytest.mark.parametrize("step", ["context_creation", "acl_check", "execute", "return_result"])
 def test_a_predicate_that_fails_fails_the_call_after_that_step(call: Call, executor: Executor, step: str) -> None:
     def fail(state: PipelineState) -> bool:
