@@ -106,7 +106,7 @@ class WebhookForm(WebhookModelForm):
         max_length=200,
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=_("Signs what is sent; the receiver has to know it. Empty: it stays as it is."),
+        help_text=_("Signs what is sent; the receiver has to know it. Empty: an existing one stays."),
     )
     types = PatternsField(
         label=_("Event types"), help_text=_("One pattern on each line: apcore.approval.*, or * for all.")
