@@ -1,6 +1,17 @@
 """The sub-commands of `manage.py apcore`, one file for each group."""
 
-from django_apcore.management.subcommands import access, approvals, audit, calls, config, health, modules, new, tasks, usage
+from django_apcore.management.subcommands import (
+    access,
+    approvals,
+    audit,
+    calls,
+    config,
+    health,
+    modules,
+    new,
+    tasks,
+    usage,
+)
 from django_apcore.management.subcommands.base import Answer, Subcommand
 
 SUBCOMMANDS: tuple[Subcommand, ...] = (
