@@ -18,9 +18,9 @@ from apcore.discovery.display import (
     resolve_display,
 )
 from apcore.discovery.entry_points import EntryPoint, discover_multi_class, resolve_entry_point
-from apcore.discovery.files import Findings, find_again, find_modules, modules_in_file
-from apcore.discovery.found import FoundModule, Place
-from apcore.discovery.loading import load_python_file, python_name
+from apcore.discovery.files import Findings, find_modules, modules_in_file
+from apcore.discovery.found import FoundModule, Place, the_one
+from apcore.discovery.loading import imported_anew, load_python_file, load_python_module, python_name
 from apcore.discovery.metadata_files import load_metadata, metadata_file_of
 from apcore.discovery.scanning import scan_extensions
 from apcore.discovery.settings import BINDING_PATTERN, DiscoverySettings, ScanSettings
@@ -44,11 +44,12 @@ __all__ = [
     "bound_modules",
     "discover_multi_class",
     "display_of",
-    "find_again",
     "find_modules",
     "function_modules",
+    "imported_anew",
     "load_metadata",
     "load_python_file",
+    "load_python_module",
     "metadata_file_of",
     "module_classes",
     "module_instances",
@@ -60,5 +61,6 @@ __all__ = [
     "resolve_target",
     "scan_conventions",
     "scan_extensions",
+    "the_one",
     "write_binding_file",
 ]

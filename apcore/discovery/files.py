@@ -15,8 +15,8 @@ from apcore.discovery.bindings import bound_modules
 from apcore.discovery.candidates import function_modules, module_classes
 from apcore.discovery.conventions import scan_conventions
 from apcore.discovery.entry_points import EntryPoint, classes_with_ids, the_class_of
-from apcore.discovery.found import FoundModule, Place
-from apcore.discovery.loading import imported_anew, load_python_file
+from apcore.discovery.found import FoundModule, the_one
+from apcore.discovery.loading import imported_anew, load_python_file, python_name
 from apcore.discovery.metadata_files import load_metadata
 from apcore.discovery.scanning import scan_extensions
 from apcore.discovery.settings import DiscoverySettings, StrPath
@@ -73,24 +73,30 @@ def modules_in_file(
         found = [_entry(EntryPoint.parse(companion.entry_point), module_id, Path(file_path), root)]
     else:
         found = list(_all_in(load_python_file(file_path, root), module_id, file_path, multi_class=multi_class))
-    place = Place(os.fspath(file_path), module_id, os.fspath(root), multi_class)
+    place = FilePlace(os.fspath(file_path), module_id, os.fspath(root), multi_class)
     return [replace(each, companion=companion, place=place) for each in found]
 
 
-def find_again(module_id: str, place: Place) -> FoundModule:
-    """Import a module file anew, and find the module in it (§12.7.3). Raises as `modules_in_file`."""
-    importlib.invalidate_caches()
-    companion = load_metadata(place.file)
-    entry = EntryPoint.parse(companion.entry_point).file if companion.entry_point else Path(place.file).stem
-    source = Path(place.file).with_name(f"{entry}{Path(place.file).suffix}")
-    with imported_anew(source, place.root):
-        found = modules_in_file(place.file, place.file_id, place.root, multi_class=place.multi_class)
-        for each in found:
-            if each.module_id == module_id:
-                return each
-        raise NoModuleClassError(
-            f"'{place.file}' does not define '{module_id}' any more", module_id=module_id, details={"file": place.file}
-        )
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A module file: its own ID, and the root it is imported from."""
+
+    file: str
+    file_id: str
+    root: str
+    multi_class: bool
+
+    def find_again(self, module_id: str) -> FoundModule:
+        """As `Place.find_again`; raises as `modules_in_file`."""
+        companion = load_metadata(self.file)
+        entry = EntryPoint.parse(companion.entry_point).file if companion.entry_point else Path(self.file).stem
+        source = Path(self.file).with_name(f"{entry}{Path(self.file).suffix}")
+        with imported_anew(python_name(source, self.root), source):
+            return the_one(
+                module_id,
+                modules_in_file(self.file, self.file_id, self.root, multi_class=self.multi_class),
+                self.file,
+            )
 
 
 def _all_in(python: ModuleType, module_id: str, file_path: StrPath, *, multi_class: bool) -> Iterator[FoundModule]:

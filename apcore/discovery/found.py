@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from apcore.errors import NoModuleClassError
 from apcore.modules import NO_COMPANION, Companion, Dependency, read_dependencies
 from apcore.schema import SchemaLoader
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a module file is, so that it can be read again: the file, its own ID, and the root it is imported from."""
+class Place(Protocol):
+    """Where a module was found, so that it can be read again. Equal places are the same place."""
 
-    file: str
-    file_id: str
-    root: str
-    multi_class: bool
+    def find_again(self, module_id: str) -> FoundModule:
+        """Import the file anew, and find the module in it (§12.7.3).
+
+        Raises ModuleError: NoModuleClassError if the file does not define the module any more.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +47,13 @@ class FoundModule:
     def version(self) -> str | None:
         """What the metadata file says, or else the code."""
         return self.companion.version or getattr(self.module, "version", None)
+
+
+def the_one(module_id: str, found: Iterable[FoundModule], file: str) -> FoundModule:
+    """The module with this ID among those of a file. Raises NoModuleClassError if it is not there any more."""
+    for each in found:
+        if each.module_id == module_id:
+            return each
+    raise NoModuleClassError(
+        f"'{file}' does not define '{module_id}' any more", module_id=module_id, details={"file": file}
+    )

@@ -17,15 +17,27 @@ from apcore.discovery.settings import StrPath
 from apcore.errors import ModuleLoadError
 
 
-def load_python_file(file_path: StrPath, root: StrPath) -> ModuleType:
+def load_python_file(file_path: StrPath, root: StrPath, *, package: str | None = None) -> ModuleType:
     """Import a file below `root`, or take it from `sys.modules` where it was imported before.
 
     The root is a package, and the directories below it are its sub-packages, so relative imports, pickling and forward
     references work as everywhere. The name is the same in every process that has the same root. Raises ModuleLoadError,
-    naming the file, with what the file raised as cause.
+    naming the file, with what the file raised as cause. `package` is the name of a root that is a package already.
     """
+    with _named_in_errors(file_path):
+        return importlib.import_module(python_name(file_path, root, package=package))
+
+
+def load_python_module(name: str, file_path: StrPath) -> ModuleType:
+    """Import the module of this name; raises ModuleLoadError, naming the file."""
+    with _named_in_errors(file_path):
+        return importlib.import_module(name)
+
+
+@contextmanager
+def _named_in_errors(file_path: StrPath) -> Iterator[None]:
     try:
-        return importlib.import_module(python_name(file_path, root))
+        yield
     except (Exception, SystemExit) as error:
         raise ModuleLoadError(
             f"Module file '{os.fspath(file_path)}' cannot be imported: {type(error).__name__}",
@@ -34,16 +46,16 @@ def load_python_file(file_path: StrPath, root: StrPath) -> ModuleType:
         ) from error
 
 
-def python_name(file_path: StrPath, root: StrPath) -> str:
+def python_name(file_path: StrPath, root: StrPath, *, package: str | None = None) -> str:
     """The name under which a file below `root` stands in `sys.modules`."""
     inside = Path(file_path).absolute().relative_to(Path(root).absolute()).with_suffix("")
-    return ".".join((_package_of(os.path.realpath(root)), *inside.parts))
+    return ".".join((package or _package_of(os.path.realpath(root)), *inside.parts))
 
 
 @contextmanager
-def imported_anew(file_path: StrPath, root: StrPath) -> Iterator[None]:
-    """Within the block the file is imported again; what was there before comes back if the block fails."""
-    name = python_name(file_path, root)
+def imported_anew(name: str, file_path: StrPath) -> Iterator[None]:
+    """Within the block the module `name` is imported again; what was there before comes back if the block fails."""
+    importlib.invalidate_caches()
     parent, _, last = name.rpartition(".")
     before = sys.modules.pop(name, None)
     # Two versions of one size in one second have the same fingerprint, so the compiled one cannot be trusted.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apcore.discovery import Place, find_again
+from apcore.discovery import Place
 from apcore.errors import ModuleError, ReloadFailedError
 from apcore.modules import ModuleDefinition
 from apcore.registry.admission import admit
@@ -59,7 +59,7 @@ def reload(
 def _next_version(
     module_id: str, place: Place, origin: Origin, existing_ids: Collection[str]
 ) -> tuple[ModuleDefinition, Origin]:
-    found = find_again(module_id, place)
+    found = place.find_again(module_id)
     definition = admit(module_id, found.module, existing_ids, companion=found.companion, schemas=origin.schemas)
     return presented(definition, origin.display), replace(origin, companion=found.companion)
 

@@ -1,7 +1,9 @@
 """The modules that one Python file of an app defines, and their IDs."""
 
 import inspect
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -11,9 +13,12 @@ from apcore.discovery import (
     EntryPoint,
     FoundModule,
     function_modules,
+    imported_anew,
     load_metadata,
+    load_python_module,
     module_classes,
     module_instances,
+    the_one,
 )
 from apcore.errors import InvalidModuleIdError, ModuleLoadError, NoModuleClassError
 from apcore.ids import snake_case, validate_canonical_id
@@ -48,9 +53,41 @@ def modules_of(python: ModuleType, path: tuple[str, ...], *, is_directory: bool)
         has_file_id = is_alone and inspect.isclass(value)
         module_id = _own_id(value) or ".".join(path if has_file_id else (*path, snake_case(name)))
         validate_canonical_id(module_id)
-        found = FoundModule(module_id, value, file, companion)
+        place = AppPlace(python.__name__, file, path, is_directory)
+        found = FoundModule(module_id, value, file, companion, place=place)
         _require_readable_dependencies(found)
         yield found
+
+
+@dataclass(frozen=True, slots=True)
+class AppPlace:
+    """A Python module of an app: its name and file, and what `modules_of` is told about it."""
+
+    name: str
+    file: str
+    path: tuple[str, ...]
+    is_directory: bool
+
+    def find_again(self, module_id: str) -> FoundModule:
+        """As `Place.find_again`; with an entry point it is the file with the class that is imported anew."""
+        companion, name, file = _companion_of(self.file), self.name, Path(self.file)
+        if companion.entry_point is not None:
+            entry = EntryPoint.parse(companion.entry_point).file
+            name, file = f"{self.name.rpartition('.')[0]}.{entry}", file.with_name(f"{entry}.py")
+        inside = _submodules_of(name)
+        with imported_anew(name, file):
+            renewed = load_python_module(name, file)
+            for each, python in inside.items():
+                setattr(renewed, each, python)
+            found = modules_of(load_python_module(self.name, self.file), self.path, is_directory=self.is_directory)
+            return the_one(module_id, found, self.file)
+
+
+def _submodules_of(name: str) -> dict[str, ModuleType]:
+    """What of a package is imported: it stays, and has to be found in the package that comes in its place."""
+    before = f"{name}."
+    loaded = [each for each in sys.modules if each.startswith(before) and "." not in each.removeprefix(before)]
+    return {each.removeprefix(before): sys.modules[each] for each in loaded}
 
 
 def _companion_of(file: str) -> Companion:
