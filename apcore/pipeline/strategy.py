@@ -104,13 +104,19 @@ class Strategy:
             raise InvalidInputError(f"The standard steps keep their order (§7.4): {', '.join(STANDARD_STEPS)}")
 
     def configure(self, name: str, step: Step | StepFunction) -> Strategy:
-        """Replace step ``name`` entirely, in its place (§5.16.3). Raises InvalidInputError if there is none.
+        """Replace step ``name`` entirely, in its place (§5.16.3).
 
+        Raises InvalidInputError if there is none, and for a standard step whose failure would let the call go on.
         A bare function is as pure as the step that it replaces: ``validate()`` must not leave a gate out because it
         was customised.
         """
         old = self[name]
         new = replace(step, name=name) if isinstance(step, Step) else Step(name, step, pure=old.pure)
+        if name in STANDARD_STEPS and new.ignore_errors:
+            raise InvalidInputError(
+                f"The step {name!r} cannot ignore errors: a call that fails one of the standard steps must not go on "
+                "(§7.4). Insert a step of your own for what may fail"
+            )
         return self._with(new if each is old else each for each in self.steps)
 
     def insert(self, step: Step, *, before: str | None = None, after: str | None = None) -> Strategy:

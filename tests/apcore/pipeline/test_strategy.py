@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from apcore.errors import InvalidInputError
 from apcore.pipeline import Step, Strategy
+from apcore.pipeline.strategy import STANDARD_STEPS
 
 NAMES = ["a", "b", "execute", "c", "output_validation", "d"]
 
@@ -54,6 +55,13 @@ def test_configuring_keeps_names_unique_and_in_place(name: str, inner: str) -> N
 def test_configuring_an_unknown_step_is_refused() -> None:
     with pytest.raises(InvalidInputError):
         strategy().configure("nope", nothing)
+
+
+@pytest.mark.parametrize("name", STANDARD_STEPS)
+def test_no_standard_step_ignores_its_errors(name: str) -> None:
+    made = strategy(list(STANDARD_STEPS))
+    with pytest.raises(InvalidInputError, match="cannot ignore errors"):
+        made.configure(name, Step(name, nothing, ignore_errors=True))
 
 
 @given(st.sampled_from(NAMES), st.booleans())
