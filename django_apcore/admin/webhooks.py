@@ -1,6 +1,7 @@
 """Webhooks, and how their deliveries went."""
 
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
@@ -18,7 +19,7 @@ from django_apcore.models import OutboxMessage, WebhookSubscriber
 
 @admin.register(WebhookSubscriber)
 class WebhookAdmin(Admin):
-    """The secret can be written and not read. The address may hold one too, so only the form of a webhook shows it."""
+    """The secret can be written and not read. The address may hold one too, so only who may change it sees it."""
 
     form = WebhookForm
     list_display = ["name", "state", "min_severity", "last_delivered_at", "failures", "last_error"]
@@ -37,6 +38,12 @@ class WebhookAdmin(Admin):
     class Media:
         css = {"all": ["django_apcore/admin.css"]}
 
+    def get_fieldsets(self, request: HttpRequest, obj: WebhookSubscriber | None = None) -> Any:
+        """Who may only look sees which host is told."""
+        if obj is None or self.has_change_permission(request, obj):
+            return self.fieldsets
+        return [(None, {"fields": ["name", "enabled", "host"]}), *self.fieldsets[1:]]
+
     def save_model(self, request: HttpRequest, obj: WebhookSubscriber, form: Any, change: bool) -> None:
         secret = form.cleaned_data.get("secret") or None
         services.save_webhook(obj, secret=secret, actor=cast(User, request.user))
@@ -52,6 +59,10 @@ class WebhookAdmin(Admin):
         """What waits for a webhook goes with it, and is nobody else's to allow."""
         to_delete, counts, _perms, protected = super().get_deleted_objects(objs, request)
         return to_delete, counts, set(), protected
+
+    @admin.display(description=gettext_lazy("host"))
+    def host(self, webhook: WebhookSubscriber) -> str:
+        return urlsplit(webhook.url).hostname or "–"
 
     @admin.display(description=gettext_lazy("state"))
     def state(self, webhook: WebhookSubscriber) -> SafeString:

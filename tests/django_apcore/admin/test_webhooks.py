@@ -127,3 +127,18 @@ def test_the_list_tells_how_it_goes(admin_client: Client, webhook: WebhookSubscr
     assert "failing" in page
     assert "answered with status 500" in page
     assert "hooks/orders" not in page
+
+
+def test_who_may_only_look_sees_the_host_and_not_the_path_which_may_be_a_secret(
+    client: Client, admin_client: Client, webhook: WebhookSubscriber
+) -> None:
+    viewer = User.objects.create_user("vera", is_staff=True)
+    viewer.user_permissions.add(Permission.objects.get(codename="view_webhooksubscriber"))
+    client.force_login(viewer)
+    address = f"{WEBHOOKS}{webhook.pk}/change/"
+    page = client.get(address).content.decode()
+    assert "93.184.216.34" in page
+    assert "hooks/orders" not in page
+    assert "hooks/orders" not in client.get(WEBHOOKS).content.decode()
+    assert client.post(address, form()).status_code == 403
+    assert "hooks/orders" in admin_client.get(address).content.decode()
