@@ -20,6 +20,7 @@ from apcore.errors import ApprovalPendingError, PipelineStepError, propagate_err
 from apcore.events import HeldEvents, held_events, hold_events
 from apcore.execution import AsyncRunner, Chunk, Paused, SyncRunner, drive, hand_out
 from apcore.execution.deadlines import Deadlines
+from apcore.execution.windows import Shielded
 from apcore.pipeline import Body, Invocation
 from apcore.redaction import SensitiveValues
 from django_apcore.effects import governed
@@ -185,11 +186,13 @@ def _is_in_transaction() -> bool:
 
 
 def _drive_execute(runner: DjangoSyncRunner, invocation: Invocation, body: Body) -> None:
-    drive(runner.execute(invocation, body))
+    with Shielded():
+        drive(runner.execute(invocation, body))
 
 
 def _drive_measure(runner: DjangoSyncRunner, invocation: Invocation, body: Body) -> EffectRecord | None:
-    return drive(runner.measure(invocation, body))
+    with Shielded():
+        return drive(runner.measure(invocation, body))
 
 
 def _secrets(invocation: Invocation) -> SensitiveValues:

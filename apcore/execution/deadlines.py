@@ -1,45 +1,47 @@
 """Deadlines of synchronous code: one watching thread for all calls (§12.7.5).
 
-A call costs two dict operations and two uncontended locks. The watcher looks every few seconds, and is woken only by a
+A call costs two dict operations and no lock. The watcher looks every few seconds, and is woken only by a
 call that is due before it would look anyway.
 """
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
 import threading
 import weakref
 from collections.abc import Callable
+from math import inf
 from time import monotonic
 from typing import Any
 
 from apcore.context import Context
 from apcore.errors import ModuleTimeoutError
+from apcore.execution.windows import HERE, DeadlineInterrupt, Window
 
 logger = logging.getLogger("apcore.execution")
 
 
-class DeadlineInterrupt(BaseException):
-    """Raised inside a thread that ignored its deadline; no Exception, so that ``except Exception`` lets it through."""
+class _Entry(Window):
+    """One call: when its token is set, and when it is interrupted."""
 
+    warned = False
+    shut_for_it: Window | None = None
+    """The window of the call around this one, if this one has shut it."""
 
-class _Entry:
-    __slots__ = ("context", "deadline", "interrupted", "thread_id", "warned")
-
-    def __init__(self, deadline: float, context: Context) -> None:
+    def __init__(self, deadline: float, end: float, context: Context, lock: Any) -> None:
         self.deadline = deadline
+        self.end = end
         self.context = context
+        self.lock = lock
         self.thread_id = threading.get_ident()
-        self.warned = False
-        self.interrupted = False
 
 
 class Deadlines:
     """Runs functions until a deadline, on the caller's own thread.
 
-    At the deadline the call's cancel token is set; ``grace`` seconds later a thread that still runs is interrupted.
+    At the deadline the call's cancel token is set; ``grace`` seconds later a thread that still runs is interrupted, and
+    once more after each further period of grace, of a second at least: what is raised inside of a finalizer gets lost.
     Code that blocks inside C (a socket read) is interrupted when it returns to Python.
     """
 
@@ -67,6 +69,8 @@ class Deadlines:
         """After a fork only the thread that forked lives on, and others may get the IDs of those that do not."""
         self._active = {entry: None for entry in self._active if entry.thread_id == threading.get_ident()}
         self._begin()
+        for entry in self._active:
+            entry.lock = self._lock
 
     def start(self) -> None:
         """Start the watcher unless this process has it; the first call after a fork does so by itself."""
@@ -85,50 +89,57 @@ class Deadlines:
         """
         if monotonic() > deadline:
             raise timed_out(context)
-        entry = _Entry(deadline, context)
+        outer = HERE.window
+        entry = self._enter(deadline, context, outer)
         try:
-            self._enter(entry)
+            HERE.window = entry
             try:
+                entry.is_open = True
+                if entry.is_owed:
+                    entry.reopen()
                 result = function(*args)
             finally:
-                self._leave(entry)
+                entry.is_open = False
+                if entry.is_due:
+                    entry.close()
         except DeadlineInterrupt:
-            self._leave(entry)
-            if not entry.interrupted:
+            entry.close()
+            if not entry.is_due:
                 raise  # it is meant for a call around this one
             raise timed_out(context) from None
         except Exception as error:
             if monotonic() > deadline:
                 raise timed_out(context) from error
             raise
+        finally:
+            HERE.window = outer
+            self._active.pop(entry, None)
+            if entry.shut_for_it is not None:
+                entry.shut_for_it.reopen()
         if monotonic() > deadline:
             raise timed_out(context)
         return result
 
-    def _enter(self, entry: _Entry) -> None:
+    def _enter(self, deadline: float, context: Context, outer: Window | None) -> _Entry:
+        """Begin to watch a call. First it is there to be seen, then we look when the watcher looks; see `look()`."""
         if not self._has_watcher:
             self.start()
-        with self._lock:
-            self._active[entry] = None
-            due_earlier = entry.deadline < self._next_look
-        if due_earlier:
+        entry = _Entry(deadline, deadline + self._grace, context, self._lock)
+        if outer is not None:
+            # While this call runs the one around it is not interrupted, so its time is ours.
+            entry.end = min(entry.end, outer.end)
+            if outer.shut():
+                entry.shut_for_it = outer
+        self._active[entry] = None
+        if deadline < self._next_look or entry.end < self._next_look:
             self._wake.set()
-
-    def _leave(self, entry: _Entry) -> None:
-        with self._lock:
-            self._active.pop(entry, None)
-            if entry.interrupted:
-                # Scheduled but perhaps not delivered yet: it must not hit whatever this thread does next, unless that
-                # is a call around this one, which was interrupted at the same time.
-                _schedule_interrupt(entry.thread_id, DeadlineInterrupt if self._is_interrupted(entry) else None)
-
-    def _is_interrupted(self, inner: _Entry) -> bool:
-        return any(entry.interrupted and entry.thread_id == inner.thread_id for entry in self._active)
+        return entry
 
     def look(self) -> float:
         """Act on every call that is past its time; return how many seconds the watcher may sleep."""
         now = monotonic()
         self._report(now)
+        self._next_look = inf  # a call that begins from here on may not be seen, and wakes the watcher again
         with self._lock:
             next_look = now + _IDLE_SECONDS
             for entry in tuple(self._active):
@@ -139,7 +150,7 @@ class Deadlines:
     def _report(self, now: float) -> None:
         """Log whom the watcher is about to interrupt, outside the lock: a slow log would hold up every call."""
         for entry in tuple(self._active):
-            if not entry.interrupted and now >= entry.deadline + self._grace:
+            if not entry.is_due and now >= entry.end:
                 logger.error(
                     "Module %s ignored its deadline and is interrupted %.0f ms after it",
                     entry.context.call_chain[-1] if entry.context.call_chain else "?",
@@ -148,25 +159,22 @@ class Deadlines:
 
     def _act(self, entry: _Entry, now: float) -> float:
         """When to look again. Under the lock, so that the call cannot end between decision and interrupt."""
-        if now < entry.deadline:
-            return entry.deadline
-        if not entry.warned:
+        if now >= entry.deadline and not entry.warned:
             entry.warned = True
             if entry.context.cancel_token is not None:
                 entry.context.cancel_token.cancel(DEADLINE_PASSED)
-        end = entry.deadline + self._grace
-        if now < end:
-            return end
-        if not entry.interrupted:
-            entry.interrupted = True
-            _schedule_interrupt(entry.thread_id, DeadlineInterrupt)
-        return now + _IDLE_SECONDS
+        if now >= entry.end:
+            entry.interrupt()
+            entry.end = now + max(self._grace, _SECONDS_TO_UNWIND)
+        return entry.end if entry.warned else min(entry.deadline, entry.end)
 
 
 DEADLINE_PASSED = "the deadline has passed"
 """The reason in the cancel token of a call whose time is over."""
 
 _IDLE_SECONDS = 5.0
+
+_SECONDS_TO_UNWIND = 1.0
 
 
 def _beginner(reference: weakref.ref[Deadlines]) -> Callable[[], None]:
@@ -191,12 +199,6 @@ def _watch(reference: weakref.ref[Deadlines], wake: threading.Event) -> None:
             return
         seconds = deadlines.look()
         del deadlines
-
-
-def _schedule_interrupt(thread_id: int, exception: type[BaseException] | None) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread_id), ctypes.py_object(exception) if exception else None
-    )
 
 
 def timed_out(context: Context) -> ModuleTimeoutError:

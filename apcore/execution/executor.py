@@ -38,6 +38,7 @@ from apcore.execution.steps import (
 )
 from apcore.execution.steps.input_rewrite import Rewriter
 from apcore.execution.streaming import CALLER_CANCELLED, ConsumerLeft, awaited_chunks, paused_chunks
+from apcore.execution.windows import HERE, Shielded
 from apcore.middleware import MiddlewareEntry, MiddlewareManager, Retry
 from apcore.pipeline import PipelineState, Runner, Step, Strategy, run_pipeline
 from apcore.pipeline.step import StepFunction
@@ -130,6 +131,11 @@ class Executor:
         ``run_until(state)`` ends the pipeline after the step for which it returns true (§5.16.4); the result is then
         what the steps so far made: the module's output if it ran, else the outputs by step name. Raises ModuleError.
         """
+        if HERE.window is not None:
+            # A module calls another: the pipeline between the two is no place to interrupt either.
+            with Shielded():
+                state = PipelineState(module_id, inputs, context, self._sync_runner, run_until)
+                return drive(self._run(self._strategy, state))
         state = PipelineState(module_id, inputs, context, self._sync_runner, run_until)
         return drive(self._run(self._strategy, state))
 
@@ -186,15 +192,16 @@ class Executor:
         of it.
         """
         state = PipelineState(module_id, inputs, context, self._sync_runner, is_streaming=True)
-        output = yield from paused_chunks(self._run(self._strategy, state), state.cancel)
+        output = yield from paused_chunks(partial(self._run, self._strategy, state), state.cancel)
         yield from _rest(state, output, on_result)
 
     def validate(
         self, module_id: str, inputs: Mapping[str, Any] | None = None, context: Context | None = None
     ) -> PreflightResult:
         """Check a call and predict its changes without making it; failures are collected, not raised (§12.8)."""
-        state = PipelineState(module_id, inputs, context, self._sync_runner, dry_run=True)
-        return drive(self._inspect(self._strategy, state))  # type: ignore[no-any-return]  # a check makes a result
+        with Shielded():
+            state = PipelineState(module_id, inputs, context, self._sync_runner, dry_run=True)
+            return drive(self._inspect(self._strategy, state))  # type: ignore[no-any-return]  # a check makes a result
 
     async def validate_async(
         self, module_id: str, inputs: Mapping[str, Any] | None = None, context: Context | None = None

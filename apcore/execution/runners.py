@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from inspect import CORO_CREATED, getcoroutinestate
+from inspect import CO_COROUTINE
 from time import monotonic, sleep
 from types import CoroutineType
 from typing import Any, NoReturn, TypeVar
@@ -56,7 +56,12 @@ class SyncRunner:
         """Call ``function`` until ``deadline``. Raises ModuleTimeoutError past it (§12.7.5)."""
         if deadline is None:
             return complete(function, *args)
-        return self._deadlines.run(deadline, context, _complete_within, deadline, context, function, *args)
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & CO_COROUTINE:  # calling it runs nothing yet
+            return _on_a_loop(_settled_within, deadline, context, function, *args)
+        result = self._deadlines.run(deadline, context, _plainly, function, *args)
+        # Starting and serving a loop is nothing to be interrupted in; the loop has its own way to end a coroutine.
+        return _on_a_loop(_awaited_within, deadline, context, result) if _is_awaitable(result) else result
 
     def iterate(
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
@@ -148,25 +153,6 @@ def complete(function: Callable[..., Any], /, *args: Any) -> Any:
         return _on_a_loop(_settled, result) if _is_awaitable(result) else result
     except SystemExit as end:
         _survive(end)
-
-
-def _complete_within(deadline: float, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
-    try:
-        result = function(*args)
-        if not _is_awaitable(result):
-            return result
-        try:
-            return _on_a_loop(_awaited_within, deadline, context, result)
-        finally:
-            _discard_unless_begun(result)
-    except SystemExit as end:
-        _survive(end)
-
-
-def _discard_unless_begun(awaitable: Any) -> None:
-    """Close a coroutine that was interrupted on its way to a loop."""
-    if type(awaitable) is CoroutineType and getcoroutinestate(awaitable) == CORO_CREATED:
-        awaitable.close()
 
 
 def _survive(end: SystemExit) -> NoReturn:

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, Final
 
 from apcore.errors import InternalError
+from apcore.execution.windows import Shielded
 
 CONSUMER_LEFT: Final = "the consumer closed the stream"
 """The reason in the cancel token of a stream that nobody reads any more."""
@@ -68,10 +69,11 @@ class Paused:
 
     def next(self) -> Chunk | Finished:
         """Run to the next chunk, or to the end. Raises what the coroutine raises."""
-        try:
-            handed = self._variables.run(self._coroutine.send, None)
-        except StopIteration as done:
-            return Finished(done.value)
+        with Shielded():
+            try:
+                handed = self._variables.run(self._coroutine.send, None)
+            except StopIteration as done:
+                return Finished(done.value)
         if isinstance(handed, Chunk):
             return handed
         self.close()
@@ -79,21 +81,34 @@ class Paused:
 
     def close(self) -> None:
         """End it where it stands, as if the pause had raised; nothing happens after its end."""
-        self._variables.run(self._coroutine.close)
+        with Shielded():
+            self._variables.run(self._coroutine.close)
 
 
-def paused_chunks(coroutine: Coroutine[Any, Any, Any], leave: Leave) -> Generator[dict[str, Any], None, Any]:
-    """The chunks of a coroutine of the sync runner; the generator returns what the coroutine returns."""
-    paused = Paused(coroutine)
+def paused_chunks(begin: Callable[[], Coroutine[Any, Any, Any]], leave: Leave) -> Generator[dict[str, Any], None, Any]:
+    """The chunks of a coroutine of the sync runner; the generator returns what the coroutine returns.
+
+    The consumer may be a module, which is interrupted at its deadline: never between two halves of what belongs
+    together, and wherever it is, the coroutine is closed.
+    """
+    paused: Paused | None = None
     try:
-        while isinstance(chunk := paused.next(), Chunk):
+        while True:
+            with Shielded():
+                paused = paused or Paused(begin())
+                chunk = paused.next()
+            if not isinstance(chunk, Chunk):
+                return chunk.output
             yield chunk.value
-        return chunk.output
     except GeneratorExit:
         leave(CONSUMER_LEFT)
         raise
     finally:
-        paused.close()
+        if paused is not None:
+            try:
+                paused.close()
+            finally:
+                paused.close()  # an interrupt may have come on the way into the first
 
 
 async def awaited_chunks(

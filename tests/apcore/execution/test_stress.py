@@ -175,7 +175,7 @@ class Run:
         registry = Registry()
         for module_id, kind in MODULES.items():
             registry.register(module_id, kind(self.ledger))
-        self.executor = Executor(registry, config={"grace_period": 20_000})
+        self.executor = Executor(registry, config={"grace_period": 200})
 
     def call(self, number: int) -> None:
         """One call from a thread that has no loop: plain, streamed, streamed and left, cancelled, or too late."""
