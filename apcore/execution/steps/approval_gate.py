@@ -52,7 +52,7 @@ class ApprovalGate:
         if state.dry_run:
             _copy_to_show(state.inputs)
             return
-        state.definition.input_validator.validate(state.inputs)
+        _validate(state)
         # What is shown and what will run are copied before anybody is asked: neither the caller nor the handler can
         # change one of them afterwards.
         sealed = _copy_to_show(state.inputs)
@@ -88,6 +88,15 @@ class ApprovalGate:
     async def _tell(self, state: PipelineState, event: Event) -> None:
         if self._events is not None and self._events.has_subscribers:
             await state.runner.call(self._events.emit, event)
+
+
+def _validate(state: PipelineState) -> None:
+    """Nobody is asked about inputs that do not fit. Raises SchemaValidationError, which names the step of inputs."""
+    try:
+        state.definition.input_validator.validate(state.inputs)
+    except ModuleError as error:
+        error.details["step"] = "input_validation"
+        raise
 
 
 def _copy_to_show(inputs: Any) -> Any:

@@ -138,9 +138,10 @@ def test_a_handler_that_fails_denies(call: Call, registry: Registry) -> None:
 
 def test_a_human_is_never_shown_inputs_that_would_be_refused(call: Call, registry: Registry) -> None:
     desk = Desk(APPROVED)
-    with pytest.raises(SchemaValidationError):
+    with pytest.raises(SchemaValidationError) as refused:
         call(Executor(registry, approval_handler=desk), "pay.out", {"cents": "abc"})
     assert desk.requests == []
+    assert refused.value.details["step"] == "input_validation"
 
 
 @pytest.mark.req("R-7.6-01", "R-7.6-02", "R-7.6-03")
