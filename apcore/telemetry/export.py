@@ -45,9 +45,18 @@ def provider_from(settings: TracingSettings) -> TracerProvider:
             memory = _sdk("opentelemetry.sdk.trace.export.in_memory_span_exporter")
             return exporting_provider(memory.InMemorySpanExporter(), batch=False)
         case _:
-            return exporting_provider(
-                _sdk("opentelemetry.sdk.trace.export").ConsoleSpanExporter(out=sys.stdout), batch=False
-            )
+            console = _sdk("opentelemetry.sdk.trace.export").ConsoleSpanExporter(out=_StandardOutput())
+            return exporting_provider(console, batch=False)
+
+
+class _StandardOutput:
+    """What is standard output when a span ends: a command that prints an answer there puts it elsewhere meanwhile."""
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(text)
+
+    def flush(self) -> None:
+        sys.stdout.flush()
 
 
 class SafeExporter:

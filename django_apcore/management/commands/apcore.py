@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, ProgrammingError
 
 from apcore.errors import ModuleError
+from django_apcore.management.console import kept_clean
 from django_apcore.management.subcommands import SUBCOMMANDS, Answer, Subcommand
 from django_apcore.management.terminal import as_text
 
@@ -37,6 +38,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the sub-command. The exit status is the answer's, or 1 for an error."""
+        with kept_clean(options["verbosity"]):
+            status = self._answer(options)
+        if status:
+            sys.exit(status)
+
+    def _answer(self, options: dict[str, Any]) -> int:
         subcommand: Subcommand = options["run"]
         try:
             answer = subcommand.run(options)
@@ -50,11 +57,10 @@ class Command(BaseCommand):
         if answer.stream is not None:
             for line in answer.stream:
                 self.stdout.write(line, ending="")
-            return
+            return 0
         shown = _as_json(answer.data) if options["json"] else as_text(answer.lines, is_drawn=self._is_drawn(options))
         self.stdout.write(shown)
-        if answer.status:
-            sys.exit(answer.status)
+        return answer.status
 
     def _is_drawn(self, options: dict[str, Any]) -> bool:
         return self.stdout.isatty() and not options["no_color"]
