@@ -47,8 +47,9 @@ def describe(options: Options) -> Answer:
         "dependencies": [each.module_id for each in definition.dependencies],
         "content_hash": definition.content_hash,
     }
-    shown = {name: _shown(value) for name, value in data.items() if name not in _IN_TABLES}
-    lines: list[str | Table] = [*fields({"alias": display.alias, "guidance": display.guidance or "", **shown})]
+    own = {name: _shown(value) for name, value in data.items() if name not in _IN_TABLES and value not in _EMPTY}
+    presented = {"alias": display.alias, **({"guidance": display.guidance} if display.guidance else {})}
+    lines: list[str | Table] = [*fields({**presented, **own})]
     for name, heading in (("input_schema", "INPUT"), ("output_schema", "OUTPUT")):
         properties = list(_properties(data[name]))
         lines += ["", *table(properties or [("(any)", _type(data[name]), "", "")], heading, "TYPE", "", "DESCRIPTION")]
@@ -88,6 +89,7 @@ def _summary(definition: ModuleDefinition) -> dict[str, Any]:
 
 
 _IN_TABLES = ("input_schema", "output_schema", "examples")
+_EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 def _shown(value: object) -> object:

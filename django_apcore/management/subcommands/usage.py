@@ -1,6 +1,7 @@
 """`usage`: how often modules were called, and which errors they had."""
 
 from argparse import ArgumentParser
+from datetime import UTC, datetime
 from typing import Any
 
 from apcore.telemetry.usage_reports import CallFigures, ModuleUsage
@@ -22,7 +23,8 @@ def usage(options: Options) -> Answer:
         rows = [(name, *_cells(figures)) for name, figures in summary.modules.items()]
         total = f"{counted(summary.total_calls, 'call')}, {counted(summary.total_errors, 'error')} in all."
         return Answer(summary.to_dict(), [*table(rows, "MODULE", *_HEADINGS), total])
-    found = collector.module(module_id_of(options), options["hours"], caller_type=options["caller_type"])
+    module_id = _module_with_figures(options)
+    found = collector.module(module_id, options["hours"], caller_type=options["caller_type"])
     return Answer(found.to_dict(), _told(found))
 
 
@@ -31,11 +33,26 @@ def errors(options: Options) -> Answer:
     module_id = None if options["module_id"] is None else module_id_of(options)
     entries = runtime.get().app.error_history.entries(module_id, options["limit"])
     rows = [
-        (f"{entry.to_dict()['last_at']:.19}", entry.count, entry.module_id, entry.code, entry.kind, entry.message)
+        (
+            _time(datetime.fromtimestamp(entry.last_at, UTC)),
+            entry.count,
+            entry.module_id,
+            entry.code,
+            entry.kind,
+            entry.message,
+        )
         for entry in entries
     ]
     data = [entry.to_dict() for entry in entries]
     return Answer(data, table(rows, "LAST", "TIMES", "MODULE", "CODE", "KIND", "MESSAGE"))
+
+
+def _module_with_figures(options: Options) -> str:
+    """The module that is meant. One that has gone has figures; ModuleNotFoundError where there are none either."""
+    built, module_id = runtime.get(), module_id_of(options)
+    if not built.registry.has(module_id) and not built.app.usage.module(module_id, options["hours"]).figures.call_count:
+        built.registry.get_definition(module_id)
+    return module_id
 
 
 def _told(found: ModuleUsage) -> list[str | Table]:
@@ -54,9 +71,13 @@ def _told(found: ModuleUsage) -> list[str | Table]:
 
 
 def _cells(figures: CallFigures) -> tuple[Any, ...]:
-    last = f"{figures.last_called_at:%Y-%m-%d %H:%M:%S}" if figures.last_called_at else "–"
+    last = _time(figures.last_called_at) if figures.last_called_at else "–"
     times = (figures.avg_latency_ms, figures.p50_latency_ms, figures.p95_latency_ms, figures.p99_latency_ms)
     return (figures.call_count, figures.error_count, *map(_milliseconds, times), last)
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
 def _milliseconds(value: float | None) -> str:

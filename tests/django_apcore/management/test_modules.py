@@ -137,6 +137,14 @@ def test_a_description_says_everything() -> None:
     assert described["examples"][0]["title"] == "The usual"
 
 
+def test_what_is_empty_is_not_described() -> None:
+    names = [line.split()[0] for line in run("describe", "shop.orders.cancel").splitlines() if line]
+    assert "effect" in names
+    assert not {"documentation", "guidance", "dependencies"} & set(names)
+    assert "Ask first." in run("describe", "shop.odd")
+    assert data("describe", "shop.orders.cancel")["documentation"] is None
+
+
 def test_schemas_of_any_kind_are_described() -> None:
     lines = [line.split() for line in run("describe", "shop.odd").splitlines()]
     for words in (["kind", "a,", "1"], ["size", "integer", "or", "null"], ["item", "Item"], ["free", "any"]):

@@ -1,5 +1,6 @@
 """`manage.py apcore usage` and `errors`."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -51,8 +52,20 @@ def test_a_wrong_window_is_an_error(runtime: Runtime) -> None:
     assert data("usage", "--hours", "0", status=1)["code"] == "GENERAL_INVALID_INPUT"
 
 
+def test_a_module_that_never_was_is_an_error(runtime: Runtime) -> None:
+    assert data("usage", "test.no.such", status=1)["code"] == "MODULE_NOT_FOUND"
+
+
+def test_a_module_that_has_gone_keeps_its_figures(runtime: Runtime) -> None:
+    runtime.registry.unregister("test.plain.echo")
+    assert data("usage", "test.plain.echo")["call_count"] == 4
+    assert data("usage", "test.plain.echo", "--caller-type", "agent")["call_count"] == 0
+
+
 def test_errors_are_told(runtime: Runtime) -> None:
-    assert "SCHEMA_VALIDATION_ERROR" in run("errors")[0]
+    text = run("errors")[0]
+    assert "SCHEMA_VALIDATION_ERROR" in text
+    assert re.search(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  ", text, re.MULTILINE)
     [told] = data("errors", "test.plain.echo")
     assert (told["count"], told["module_id"]) == (1, "test.plain.echo")
     assert data("errors", "test.groups.create") == []
