@@ -27,6 +27,7 @@ from apcore.telemetry.settings import ObservabilitySettings
 from apcore.telemetry.usage import UsageCollector, UsageSettings
 from apcore.toggles import Toggles
 from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imported, load_config, middleware_settings
+from django_apcore.configuration import NAMESPACE
 from django_apcore.discovery import noticed, register_modules
 from django_apcore.runner import DjangoAsyncRunner, DjangoSyncRunner
 from django_apcore.services import check_health, secrets_of, sensitive_keys
@@ -207,6 +208,7 @@ def _add_system_modules(app: App) -> None:
         controls=DatabaseControls(),
         sensitive_keys=sensitive_keys(),
         check_installation=lambda: check_health().to_dict(),
+        fixed=(NAMESPACE,),
     )
 
 

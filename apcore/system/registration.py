@@ -33,6 +33,7 @@ def register_sys_modules(
     controls: Controls | None = None,
     sensitive_keys: Collection[str] | None = None,
     check_installation: CheckInstallation | None = None,
+    fixed: Collection[str] = (),
 ) -> list[str]:
     """Register the system modules that the settings ask for, and take up what `overrides` holds. Returns their IDs.
 
@@ -42,7 +43,8 @@ def register_sys_modules(
 
     `overrides` keep what the control modules change, and toggles and values from there are applied now, whether or not
     anything is registered. `controls` replace how changes take effect; then their changes are measured by executing
-    them, so they have to be transactional. `check_installation` looks at what the application runs on.
+    them, so they have to be transactional. `check_installation` looks at what the application runs on. Namespaces
+    that are `fixed` are read once, and no change of them at run time is accepted.
 
     Raises ConfigError, and InvalidInputError if they are there already.
     """
@@ -62,7 +64,7 @@ def register_sys_modules(
         "system.manifest.full": ManifestFull(app),
         "system.usage.summary": UsageSummary(app),
         "system.usage.module": UsageModule(app),
-        "system.control.update_config": UpdateConfig(app, controls, config, keys, effect),
+        "system.control.update_config": UpdateConfig(app, controls, config, keys, effect, fixed),
         "system.control.reload_module": ReloadModule(app, controls),
         "system.control.toggle_feature": ToggleFeature(app, controls, effect),
     }

@@ -27,7 +27,10 @@ _ANY_JSON: Final[Mapping[str, Any]] = {
 
 
 class UpdateConfig:
-    """`system.control.update_config`. `effect` is how a change can be shown before it is made; see `Controls`."""
+    """`system.control.update_config`. `effect` is how a change can be shown before it is made; see `Controls`.
+
+    Namespaces that are `fixed` cannot be changed at run time.
+    """
 
     description = "Set a configuration value at run time, by its dotted path; it is validated before it is applied"
     tags = ("system", "control")
@@ -44,11 +47,13 @@ class UpdateConfig:
         config: ConfigValues,
         sensitive_keys: Collection[str],
         effect: str | None = None,
+        fixed: Collection[str] = (),
     ) -> None:
         self._app = app
         self._controls = controls
         self._config = config
         self._sensitive_keys = frozenset(sensitive_keys)
+        self._fixed = frozenset(fixed)
         self.effect = effect
 
     def execute(self, inputs: Mapping[str, Any], context: Context) -> dict[str, Any]:
@@ -72,6 +77,12 @@ class UpdateConfig:
         if key.startswith(TOGGLE_PREFIX):
             raise InvalidInputError(
                 f"'{key}' is no configuration key: modules are switched with system.control.toggle_feature",
+                user_fixable=True,
+            )
+        if key.partition(".")[0] in self._fixed:
+            raise InvalidInputError(
+                f"'{key}' is read when a process starts, so a change would not count: set it in the settings, the "
+                "configuration file or the environment, and restart",
                 user_fixable=True,
             )
         if self._shown(key, value) != self._shown_by_name(key, value):

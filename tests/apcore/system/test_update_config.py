@@ -98,6 +98,16 @@ def test_what_is_replaced_hides_secrets_by_schema(with_marked_keys):
     assert output["old_value"] == {"seals": REDACTED_VALUE, "size": 1}
 
 
+def test_a_namespace_that_is_read_at_the_start_cannot_be_changed_later(make_app, heard):
+    store = MemoryOverridesStore()
+    app = make_app(overrides=store, fixed=["shop"])
+    for key in ("shop", "shop.queue"):
+        with pytest.raises(InvalidInputError, match="read when a process starts"):
+            app.executor.call(UPDATE, {"key": key, "value": {"a": 1}})
+    assert (store.load(), heard) == ({}, [])
+    assert app.executor.call(UPDATE, {"key": "shopping.queue", "value": 1})["success"]
+
+
 @pytest.mark.parametrize("key", ["a\0b", "a.\x1b[31m", "a\x7f"])
 def test_a_key_with_control_characters_is_refused(app, key):
     with pytest.raises(SchemaValidationError):
