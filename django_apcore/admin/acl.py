@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from django_apcore import services
 from django_apcore.admin.bases import Admin, status_badge
-from django_apcore.admin.forms import ACLRuleForm, CheckedRuleForm
+from django_apcore.admin.forms import ACLRuleForm, ListedRuleForm
 from django_apcore.admin.presenters.values import visible
 from django_apcore.conf import get_settings
 from django_apcore.models import ACLRule
@@ -32,8 +32,8 @@ class ACLRuleAdmin(Admin):
     class Media:
         css = {"all": ["django_apcore/admin.css"]}
 
-    def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> type[CheckedRuleForm]:
-        return CheckedRuleForm
+    def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> type[ListedRuleForm]:
+        return ListedRuleForm
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         known = {"acl_file": get_settings().acl_file, "default_effect": get_settings().acl_default_effect}

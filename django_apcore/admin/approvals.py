@@ -23,7 +23,7 @@ from apcore.errors import ModuleError
 from django_apcore import services
 from django_apcore.admin import approval_queries as queries
 from django_apcore.admin.approval_page import ApprovalPage, page_url, state
-from django_apcore.admin.bases import ReadOnlyAdmin, status_badge
+from django_apcore.admin.bases import ReadOnlyAdmin, labelled, status_badge
 from django_apcore.admin.filters import StatusFilter
 from django_apcore.admin.forms import DecisionForm, ReasonForm
 from django_apcore.admin.presenters import changes, refusals, requests, times
@@ -95,13 +95,13 @@ class ApprovalRequestAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("asked"), ordering="created_at")
     def age(self, approval: ApprovalRequest) -> SafeString:
-        return _labelled(_("asked"), times.ago(approval.created_at))
+        return labelled(_("asked"), times.ago(approval.created_at))
 
     @admin.display(description=gettext_lazy("expires"), ordering="expires_at")
     def expiry(self, approval: ApprovalRequest) -> SafeString | str:
         if not requests.is_open(approval):
             return "–"
-        return _labelled(_("expires"), times.until(approval.expires_at))
+        return labelled(_("expires"), times.until(approval.expires_at))
 
     # -- the page ------------------------------------------------------------------------------------------------------
 
@@ -202,11 +202,6 @@ class ApprovalRequestAdmin(ReadOnlyAdmin):
         if approval is None:
             raise Http404(_("There is no such approval request."))
         return approval
-
-
-def _labelled(label: str, text: str) -> SafeString:
-    """A cell that says what it is where the table is too narrow for a header."""
-    return format_html('<span class="apcore-label">{}</span> {}', label, text)
 
 
 def _form(approval: ApprovalRequest, typed: DecisionForm | ReasonForm | None) -> DecisionForm:

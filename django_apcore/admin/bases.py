@@ -11,12 +11,16 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from django_apcore.admin.presenters.values import visible
+from django_apcore.admin.presenters.values import Shown, shown, visible
 
 if TYPE_CHECKING:
     Admin = ModelAdmin[Any]
 else:
     Admin = ModelAdmin  # Django's class takes no parameter at run time
+
+
+_LEAD = 60
+"""Characters of a folded text that a column shows."""
 
 
 class ReadOnlyAdmin(Admin):
@@ -45,6 +49,20 @@ def status_badge(style: str, sign: str, word: object) -> SafeString:
     """A status by sign, word and colour."""
     template = '<span class="apcore-mark is-{}"><span aria-hidden="true">{}</span> {}</span>'
     return format_html(template, style, sign, word)
+
+
+def labelled(label: object, value: object) -> SafeString:
+    """A cell that says what it is where the table is too narrow for a header."""
+    return format_html('<span class="apcore-label">{}</span> {}', label, value)
+
+
+def folded(text: str) -> SafeString | str:
+    """A text as it is, or behind its beginning where it is long."""
+    told = shown(text) if text else Shown("–")
+    if not told.excerpt:
+        return told.text
+    template = '<details class="apcore-fold"><summary>{}</summary><div class="apcore-whole">{}</div></details>'
+    return format_html(template, f"{told.excerpt[:_LEAD].rstrip()}…", told.text)
 
 
 def dotted(name: str) -> SafeString:

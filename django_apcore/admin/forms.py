@@ -3,11 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.contrib.admin.widgets import AdminIntegerFieldWidget
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from apcore.acl import ACL
 from apcore.errors import ACLRuleError, InvalidInputError
 from django_apcore import services
+from django_apcore.admin.bases import labelled
 from django_apcore.conf import acl_conditions
 from django_apcore.models import ACLRule, Toggle, WebhookSubscriber
 
@@ -61,6 +64,20 @@ class ConditionsField(forms.JSONField):
         return "" if value is None else super().prepare_value(value)
 
 
+class LabelledNumber(AdminIntegerFieldWidget):
+    """A box in a list of rows that says what it is where there is no header."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        return labelled(_("position"), super().render(name, value, attrs, renderer))
+
+
+class LabelledCheckbox(forms.CheckboxInput):
+    """As LabelledNumber."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        return labelled(_("enabled"), super().render(name, value, attrs, renderer))
+
+
 class CheckedRuleForm(RuleModelForm):
     """A rule is checked as the access list itself will read it, and errors appear beside the field they are about."""
 
@@ -77,6 +94,13 @@ class CheckedRuleForm(RuleModelForm):
         except ACLRuleError as error:
             field = str(error.details.get("field", "")).partition(".")[0]
             self.add_error(field if field in self.fields else None, error.message)
+
+
+class ListedRuleForm(CheckedRuleForm):
+    """What can be edited in the list of rules."""
+
+    class Meta(CheckedRuleForm.Meta):
+        widgets = {"position": LabelledNumber, "enabled": LabelledCheckbox}
 
 
 class ACLRuleForm(CheckedRuleForm):

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from django_apcore.admin.bases import ReadOnlyAdmin, json_block, status_badge
+from django_apcore.admin.bases import ReadOnlyAdmin, dotted, json_block, labelled, status_badge
 from django_apcore.admin.presenters.times import ago
 from django_apcore.admin.presenters.values import visible
 from django_apcore.models import AsyncTask
@@ -45,8 +45,8 @@ class AsyncTaskAdmin(ReadOnlyAdmin):
         return super().get_queryset(request).defer("inputs_encrypted", "result_encrypted", "context_json")
 
     @admin.display(description=gettext_lazy("module"), ordering="module_id")
-    def module(self, task: AsyncTask) -> str:
-        return task.module_id
+    def module(self, task: AsyncTask) -> SafeString:
+        return dotted(task.module_id)
 
     @admin.display(description=gettext_lazy("status"), ordering="status")
     def standing(self, task: AsyncTask) -> SafeString:
@@ -76,8 +76,8 @@ class AsyncTaskAdmin(ReadOnlyAdmin):
         return visible(task.identity_id) or _("anonymous")
 
     @admin.display(description=gettext_lazy("asked"), ordering="created_at")
-    def asked(self, task: AsyncTask) -> str:
-        return ago(task.created_at)
+    def asked(self, task: AsyncTask) -> SafeString:
+        return labelled(_("asked"), ago(task.created_at))
 
     @admin.display(description=gettext_lazy("inputs"))
     def inputs(self, task: AsyncTask) -> SafeString | str:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from django_apcore import runtime
-from django_apcore.admin.bases import ReadOnlyAdmin, dotted, status_badge
+from django_apcore.admin.bases import ReadOnlyAdmin, dotted, labelled, status_badge
 from django_apcore.admin.presenters.times import ago
 from django_apcore.admin.presenters.usage import WINDOWS, module_rows, window_of
 from django_apcore.admin.presenters.values import visible
@@ -94,9 +94,9 @@ class ErrorRecordAdmin(ReadOnlyAdmin):
         return visible(row.message)
 
     @admin.display(description=gettext_lazy("times"), ordering="count")
-    def times(self, row: ErrorRecord) -> int:
-        return row.count
+    def times(self, row: ErrorRecord) -> SafeString:
+        return labelled(_("times"), row.count)
 
     @admin.display(description=gettext_lazy("latest"), ordering="last_at")
-    def latest(self, row: ErrorRecord) -> str:
-        return ago(row.last_at)
+    def latest(self, row: ErrorRecord) -> SafeString:
+        return labelled(_("latest"), ago(row.last_at))

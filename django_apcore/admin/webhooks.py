@@ -7,13 +7,15 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from django_apcore import services
-from django_apcore.admin.bases import Admin, ReadOnlyAdmin, status_badge
+from django_apcore.admin.bases import Admin, ReadOnlyAdmin, dotted, folded, status_badge
 from django_apcore.admin.forms import WebhookForm
+from django_apcore.admin.presenters.values import visible
 from django_apcore.models import OutboxMessage, WebhookSubscriber
 
 
@@ -77,7 +79,7 @@ class WebhookAdmin(Admin):
 class OutboxAdmin(ReadOnlyAdmin):
     """What leaves after a commit: when it left, or why it has not. Contents are encrypted and shown to nobody."""
 
-    list_display = ["created_at", "kind", "subject", "subscriber", "state", "attempts", "last_error"]
+    list_display = ["created_at", "kind", "about", "receiver", "standing", "error"]
     list_filter = ["kind", ("abandoned_at", admin.EmptyFieldListFilter), ("delivered_at", admin.EmptyFieldListFilter)]
     list_select_related = ["subscriber"]
     search_fields = ["idempotency_key", "subject"]
@@ -102,6 +104,23 @@ class OutboxAdmin(ReadOnlyAdmin):
             services.retry_delivery(message)
         said = ngettext("%d event is tried again.", "%d events are tried again.", len(dead)) % len(dead)
         self.message_user(request, said, messages.SUCCESS if dead else messages.WARNING)
+
+    @admin.display(description=gettext_lazy("subject"), ordering="subject")
+    def about(self, message: OutboxMessage) -> SafeString:
+        return dotted(message.subject or "–")
+
+    @admin.display(description=gettext_lazy("subscriber"), ordering="subscriber")
+    def receiver(self, message: OutboxMessage) -> str:
+        return visible(str(message.subscriber or "–"))
+
+    @admin.display(description=gettext_lazy("state"), ordering="attempts")
+    def standing(self, message: OutboxMessage) -> SafeString:
+        tries = ngettext("%d attempt", "%d attempts", message.attempts) % message.attempts
+        return format_html('{} <span class="apcore-quiet">{}</span>', self.state(message), tries)
+
+    @admin.display(description=gettext_lazy("last error"))
+    def error(self, message: OutboxMessage) -> SafeString | str:
+        return folded(message.last_error)
 
     @admin.display(description=gettext_lazy("state"))
     def state(self, message: OutboxMessage) -> SafeString:

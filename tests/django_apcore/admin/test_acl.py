@@ -142,3 +142,10 @@ def test_viewing_is_not_changing(client: Client) -> None:
     assert client.get(f"{RULES}{rule.pk}/change/").status_code == 200
     assert client.post(f"{RULES}{rule.pk}/change/", GOOD).status_code == 403
     assert client.post(f"{RULES}add/", GOOD).status_code == 403
+
+
+def test_boxes_in_the_list_say_what_they_are_where_there_is_no_header(admin_client: Client) -> None:
+    ACLRule.objects.create(position=1, effect="allow", callers=["*"], targets=["*"])
+    page = admin_client.get(RULES).content.decode()
+    assert '<span class="apcore-label">position</span> <input type="number" name="form-0-position"' in page
+    assert '<span class="apcore-label">enabled</span> <input type="checkbox" name="form-0-enabled"' in page

@@ -142,3 +142,14 @@ def test_who_may_only_look_sees_the_host_and_not_the_path_which_may_be_a_secret(
     assert "hooks/orders" not in client.get(WEBHOOKS).content.decode()
     assert client.post(address, form()).status_code == 403
     assert "hooks/orders" in admin_client.get(address).content.decode()
+
+
+def test_a_long_error_is_folded_in_the_list(admin_client: Client) -> None:
+    error = "ConnectionError: " + "no answer; " * 30
+    OutboxMessage.objects.create(
+        kind=OutboxMessage.Kind.WEBHOOK, payload_encrypted=encrypt("{}"), attempts=2, last_error=error
+    )
+    page = admin_client.get(OUTBOX).content.decode()
+    assert '<details class="apcore-fold"><summary>ConnectionError: no answer' in page
+    assert "2 attempts" in page
+    assert error.strip() in page
