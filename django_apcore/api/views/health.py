@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from django_apcore import services
 from django_apcore.api.base import ApiView
-from django_apcore.api.openapi import described
+from django_apcore.api.openapi import answers, described
 from django_apcore.permissions import VIEW_HEALTH
 
 _STATUSES = ("ok", "warn", "error")
@@ -40,7 +40,7 @@ class HealthView(ApiView):
     def get_permissions(self) -> list[BasePermission]:
         return []
 
-    @described(operation_id="get_health", responses={200: HealthSerializer, 503: HealthSerializer})
+    @described(operation_id="get_health", responses=answers(HealthSerializer) | {503: HealthSerializer})
     def get(self, request: Request) -> Response:
         """Read whether all is well. The status is 503 if it is not; warnings are no failure."""
         if request.user.has_perm(VIEW_HEALTH):
