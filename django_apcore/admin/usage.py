@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import admin
@@ -46,7 +47,7 @@ class UsageBucketAdmin(ReadOnlyAdmin):
         if not usage.figures.call_count and not app.registry.has(module_id):
             raise Http404
         most = max((period.figures.call_count for period in usage.trend), default=0)
-        errors = app.error_history.entries(module_id, 10)
+        errors = [replace(each, message=visible(each.message)) for each in app.error_history.entries(module_id, 10)]
         figures = {"usage": usage, "rows": module_rows(usage.callers), "most": most, "errors": errors}
         return self._page(request, "module", visible(module_id), window, figures)
 

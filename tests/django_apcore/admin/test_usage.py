@@ -65,8 +65,10 @@ def test_an_odd_window_is_the_usual_one(admin_client: Client, hours: str) -> Non
 def test_one_module_is_told_with_callers_hours_and_errors(admin_client: Client) -> None:
     bucket()
     bucket(hours_ago=2, caller_type="agent", calls=3, errors=0)
-    error(message="<script>alert(1)</script>")
+    error(message="<script>alert(1)</script>\u202ereversed")
     html = admin_client.get(f"{USAGE}module/test.plain.echo/").content.decode()
+    assert "\u202e" not in html
+    assert "reversed" in html
     assert "10 calls, 2 errors" in html
     assert "agent" in html
     assert html.count("<progress") == 2
