@@ -11,4 +11,6 @@ from tests.django_apcore.races.racer import install  # noqa: E402
 
 if __name__ == "__main__":
     install()
-    app.worker_main(["worker", "--concurrency=1", "--loglevel=ERROR", "--queues", os.environ["RACE_QUEUE"]])
+    # A name of its own: RabbitMQ lets no two nodes of one name be there, and tests may run side by side.
+    node = f"--hostname=celery@{os.environ['RACE_QUEUE']}-{os.getpid()}"
+    app.worker_main(["worker", "--concurrency=1", "--loglevel=ERROR", "--queues", os.environ["RACE_QUEUE"], node])
