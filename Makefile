@@ -15,6 +15,8 @@ PEER_VERSION := 0.32.2
 PYTEST := $(BIN)/python -m pytest -q
 # The tests that touch a database: they run once more on PostgreSQL. The others would only repeat themselves there.
 DATABASE_TESTS := tests/django_apcore tests/project
+# Among them, those that take long and ask the database nothing of its own.
+ANY_DATABASE := tests/django_apcore/api/test_openapi.py tests/django_apcore/management/test_new.py tests/project/test_telemetry.py
 
 .PHONY: help env demo test test-all json-schema-suite test-sqlite test-postgresql lint format docs screenshots bench bench-peers matrix constraints clean
 
@@ -50,7 +52,7 @@ test-sqlite: env
 	$(PYTEST)
 
 test-postgresql: env
-	APCORE_TEST_DATABASE=postgresql $(PYTEST) -m 'not demo and not browser' $(wildcard $(DATABASE_TESTS))
+	APCORE_TEST_DATABASE=postgresql $(PYTEST) -m 'not demo and not browser' $(ANY_DATABASE:%=--ignore=%) $(wildcard $(DATABASE_TESTS))
 
 lint: env ## style, types, import contracts, migrations, decision records, documentation
 	$(BIN)/ruff check .
