@@ -57,7 +57,7 @@ def variables(file: Path) -> set[str]:
 
 
 def test_commands_are_listed_with_their_arguments() -> None:
-    assert "| `audit verify [--partition PARTITION]` |" in commands()
+    assert "| `errors [--limit LIMIT] [module_id]` |" in commands()
 
 
 def test_requirements_are_summed_up() -> None:
