@@ -57,7 +57,8 @@ def test_an_unknown_suite_is_refused(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit):
         command.main(["nonsense"])
 
-    assert "unknown suite nonsense; there are audit, calls, observing, effects, registration, watching" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "unknown suite nonsense; there are audit, calls, observing, effects, registration, watching" in told
 
 
 def test_results_are_printed_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
