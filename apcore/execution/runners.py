@@ -124,7 +124,7 @@ class AsyncRunner:
         """Give the loop to others meanwhile; a cancelled token is noticed within `_SLICE` seconds."""
         end = monotonic() + seconds
         # A token may be cancelled from any thread, and wakes nobody.
-        while (left := end - monotonic()) > 0 and not (token is not None and token.is_cancelled):  # noqa: ASYNC110
+        while (left := end - monotonic()) > 0 and not (token is not None and token.is_cancelled):  # noqa: ASYNC110 - see above
             await asyncio.sleep(min(left, _SLICE))
 
     async def can_run_again(self) -> bool:
