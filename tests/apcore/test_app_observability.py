@@ -3,9 +3,6 @@ from __future__ import annotations
 import logging
 
 import pytest
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from apcore import module
 from apcore.app import build_app
@@ -21,18 +18,6 @@ NAMED = {"apcore": {"version": "1.0.0", "project": {"name": "p"}, "acl": {"defau
 def one() -> int:
     """Be one."""
     return 1
-
-
-@pytest.fixture
-def exporter() -> InMemorySpanExporter:
-    return InMemorySpanExporter()
-
-
-@pytest.fixture
-def provider(exporter):
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    return provider
 
 
 def app_after(observability: dict[str, object], **parts: object):
@@ -53,16 +38,16 @@ def test_in_namespace_mode_both_are_off_by_default():
     assert (app.tracing, app.metrics) == (None, None)
 
 
-def test_what_the_configuration_switches_on(exporter, provider):
-    app = app_after({"tracing": {"enabled": True}, "metrics": {"enabled": True}}, tracer_provider=provider)
+def test_what_the_configuration_switches_on(exporter, sdk):
+    app = app_after({"tracing": {"enabled": True}, "metrics": {"enabled": True}}, tracer_provider=sdk)
     app.executor.call("m.one")
     assert app.metrics.value(CALLS, {"module_id": "m.one", "status": "success"}) == 1
     assert "apcore.module.execute" in {span.name for span in exporter.get_finished_spans()}
 
 
 @pytest.mark.req("R-10.8-01", "R-10.8-02")
-def test_discovery_has_its_span(exporter, provider, tmp_path):
-    app = app_after({"tracing": {"enabled": True}}, tracer_provider=provider)
+def test_discovery_has_its_span(exporter, sdk, tmp_path):
+    app = app_after({"tracing": {"enabled": True}}, tracer_provider=sdk)
     app.registry.discover(str(tmp_path))
     with pytest.raises(ConfigError):
         app.registry.discover(str(tmp_path / "nowhere"))
@@ -96,7 +81,7 @@ def test_that_spans_cannot_be_exported_is_said_once_and_ends_no_call(monkeypatch
     assert len([record for record in caplog.records if "not traced" in record.getMessage()]) == 1
 
 
-def test_settings_of_code_win(provider):
+def test_settings_of_code_win(sdk):
     app = build_app(observability=ObservabilitySettings.from_mapping({"metrics": {"enabled": True}}))
     assert app.metrics is not None
     assert app.tracing is None
