@@ -5,7 +5,7 @@ import threading
 from typing import Any, Final
 
 from celery.signals import worker_ready, worker_shutdown
-from django.db import DatabaseError, connections
+from django.db import Error, connections
 
 from django_apcore.models import Heartbeat
 from django_apcore.services.health.heartbeats import beat, forget_worker
@@ -13,6 +13,8 @@ from django_apcore.services.health.heartbeats import beat, forget_worker
 logger = logging.getLogger("django_apcore.workers")
 
 SECONDS: Final = 5.0
+SECONDS_TO_END: Final = 10.0
+"""How long a stop waits for the beat that is under way: more than a busy database needs."""
 
 
 class Pulse:
@@ -31,17 +33,17 @@ class Pulse:
     def stop(self) -> None:
         """End; a worker that stops on purpose is not missed."""
         self._stopped.set()
-        self._thread.join(self._seconds)
+        self._thread.join(SECONDS_TO_END)  # else its last beat would outlive what is forgotten here
         try:
             forget_worker(self._worker)
-        except DatabaseError as error:
+        except Error as error:
             logger.error("The worker leaves a sign of life behind (%s)", type(error).__name__)
 
     def _run(self) -> None:
         while not self._stopped.is_set():
             try:
                 beat(f"{Heartbeat.WORKER}{self._worker}")
-            except DatabaseError as error:
+            except Exception as error:  # noqa: BLE001 - a pulse that ends at the first trouble says that the worker is dead
                 logger.error("The worker cannot say that it is alive (%s)", type(error).__name__)
             finally:
                 connections.close_all()
@@ -49,9 +51,16 @@ class Pulse:
 
 
 def _start(sender: Any = None, **kwargs: Any) -> None:
-    sender.apcore_pulse = Pulse(str(sender.hostname))
-    sender.apcore_pulse.start()
-    worker_shutdown.connect(lambda **_kwargs: sender.apcore_pulse.stop(), weak=False, dispatch_uid="apcore.pulse.stop")
+    """`sender` is the worker's consumer; the worker itself says later that it ends."""
+    worker = sender.controller
+    worker.apcore_pulse = Pulse(str(worker.hostname))
+    worker.apcore_pulse.start()
 
 
-worker_ready.connect(_start, weak=False, dispatch_uid="django_apcore.pulse")
+def _stop(sender: Any = None, **kwargs: Any) -> None:
+    if pulse := getattr(sender, "apcore_pulse", None):
+        pulse.stop()
+
+
+worker_ready.connect(_start, dispatch_uid="django_apcore.pulse")
+worker_shutdown.connect(_stop, dispatch_uid="django_apcore.pulse")

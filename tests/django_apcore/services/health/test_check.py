@@ -3,11 +3,14 @@
 import socket
 import sqlite3
 import threading
+import time
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from celery.signals import worker_ready, worker_shutdown
 from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 from django.db import connections
@@ -108,6 +111,20 @@ class TestBroker:
             assert messaging.broker().status == "warn"
 
 
+@dataclass(eq=False)
+class Worker:
+    """What the signals of Celery tell of a worker."""
+
+    hostname: str
+
+
+@dataclass(eq=False)
+class Consumer:
+    """Who says that a worker is ready."""
+
+    controller: Worker
+
+
 class TestWorkers:
     def test_none_was_ever_there(self) -> None:
         finding = messaging.workers()
@@ -126,6 +143,37 @@ class TestWorkers:
         assert wait_for_beat(later_than=first) > first
         pulse.stop()
         assert not Heartbeat.objects.exists()
+        assert not pulses()
+
+    def test_each_worker_of_a_process_has_a_pulse_of_its_own(self) -> None:
+        here, there = Worker("celery@here"), Worker("celery@there")
+        for worker in (here, there):
+            worker_ready.send(sender=Consumer(worker))
+        try:
+            assert len(pulses()) == 2
+            worker_shutdown.send(sender=here)
+            assert len(pulses()) == 1
+            worker_shutdown.send(sender=Worker("celery@that never was ready"))
+            assert len(pulses()) == 1
+        finally:
+            worker_shutdown.send(sender=there)
+        assert not pulses()
+        assert not Heartbeat.objects.exists()
+
+    def test_a_pulse_goes_on_after_any_trouble(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        beats: list[str] = []
+
+        def beat(name: str) -> None:
+            beats.append(name)
+            if len(beats) == 1:
+                raise RuntimeError("what no database ever raised")
+
+        monkeypatch.setattr("django_apcore.services.health.pulse.beat", beat)
+        pulse = health.Pulse("celery@here", seconds=0.001)
+        pulse.start()
+        while len(beats) < 2:
+            time.sleep(0.001)
+        pulse.stop()
 
 
 class TestBacklogs:
@@ -228,6 +276,10 @@ def test_what_hangs_is_given_up_and_what_raises_says_its_kind_alone() -> None:
 
     finding = within(5, "x", fail, "It is away")
     assert (finding.status, finding.sentence) == ("error", "It is away (ValueError)")
+
+
+def pulses() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "apcore-pulse"]
 
 
 def wait_for_beat(later_than: Any = None) -> Any:
