@@ -11,12 +11,12 @@ from time import monotonic
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.db import InterfaceError, OperationalError, connections, router, transaction
+from django.db import OperationalError, connections, router, transaction
 
 from apcore.approval import ApprovalResult, EffectDriftError
 from apcore.context import Context
 from apcore.effects import EffectRecord
-from apcore.errors import ApprovalPendingError, PipelineStepError, propagate_error
+from apcore.errors import ApprovalPendingError, ModuleError, PipelineStepError, propagate_error
 from apcore.events import HeldEvents, held_events, hold_events
 from apcore.execution import AsyncRunner, Chunk, Paused, SyncRunner, drive, hand_out
 from apcore.execution.deadlines import Deadlines
@@ -26,7 +26,7 @@ from apcore.redaction import SensitiveValues
 from django_apcore.effects import governed
 from django_apcore.exceptions import ApprovalConflict
 from django_apcore.models import OutboxMessage
-from django_apcore.services import consume, fail, record_outcome, secrets_of, supersede
+from django_apcore.services import consume, fail, may_pass, record_outcome, secrets_of, sqlstate_of, supersede
 
 _ATTEMPTS = 3
 """How often a transaction that another one got in the way of is run (PostgreSQL error 40001, 40P01)."""
@@ -69,7 +69,7 @@ class DjangoSyncRunner(SyncRunner):
                 with _telling_nobody(), governed(commit=False, secrets=_secrets(invocation)) as run:
                     await body(self)
                 return run.record
-            except OperationalError as error:
+            except (OperationalError, ModuleError) as error:
                 if attempt == _ATTEMPTS or not _may_be_retried(error):
                     raise
         return None
@@ -82,7 +82,7 @@ class DjangoSyncRunner(SyncRunner):
             original = error.original if isinstance(error, PipelineStepError) else error
             if isinstance(original, EffectDriftError) and stored_id is not None:
                 raise _superseding(invocation, stored_id, original.effect) from None
-            if stored_id is not None and not isinstance(original, (ApprovalConflict, OperationalError, InterfaceError)):
+            if stored_id is not None and not (isinstance(original, ApprovalConflict) or may_pass(original)):
                 fail(stored_id, propagate_error(original, invocation.definition.module_id, invocation.context))
             raise
 
@@ -95,9 +95,8 @@ class DjangoSyncRunner(SyncRunner):
                     else:
                         await self._commit_unmeasured(body, stored_id)
                 return
-            except (OperationalError, PipelineStepError) as error:
-                original = error.original if isinstance(error, PipelineStepError) else error
-                if attempt == _ATTEMPTS or not _may_be_retried(original):
+            except (OperationalError, ModuleError) as error:
+                if attempt == _ATTEMPTS or not _may_be_retried(error):
                     raise
 
     async def _commit_measured(
@@ -307,5 +306,5 @@ def _swap_statement_timeout(connection: Any, limit: str) -> str:
 
 def _may_be_retried(error: BaseException) -> bool:
     """Whether running the whole transaction again may help: another got in its way, and this is the outermost."""
-    sqlstate = getattr(error.__cause__, "sqlstate", None)
-    return sqlstate in _RETRYABLE_SQLSTATES and not any(connections[alias].in_atomic_block for alias in connections)
+    is_in_the_way = sqlstate_of(error) in _RETRYABLE_SQLSTATES
+    return is_in_the_way and not any(connections[alias].in_atomic_block for alias in connections)

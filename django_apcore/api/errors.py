@@ -12,11 +12,20 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from apcore.errors import ErrorFormatterRegistry, InternalError, InvalidInputError, ModuleError, format_error
+from django_apcore import runtime, services
 
 logger = logging.getLogger("django_apcore.api")
 
 ADAPTER: Final = "django"
 """The name under which the formatter of this package is registered."""
+
+DATABASE_BUSY: Final = "REQUEST_DATABASE_BUSY"
+"""The code of the answer while the database cannot do it."""
+
+_BUSY_SECONDS: Final = 2
+_BEFORE_THE_MODULE: Final = frozenset(
+    {"context_creation", "call_chain_guard", "module_lookup", "input_rewrite", "acl_check", "approval_gate"}
+)
 
 _CODES: Final[tuple[tuple[type[exceptions.APIException], str], ...]] = (
     (exceptions.NotAuthenticated, "REQUEST_UNAUTHENTICATED"),
@@ -46,6 +55,19 @@ class RequestError(ModuleError):
         return cls(f"The body is larger than {limit} bytes.", code="REQUEST_TOO_LARGE", http_status=413)
 
     @classmethod
+    def database_busy(cls, error: Exception) -> "RequestError":
+        """The database cannot do it just now. Where the connection was lost, nobody promises that nothing happened."""
+        answer = cls(
+            "The database is busy or away just now.",
+            code=DATABASE_BUSY,
+            http_status=503,
+            retryable=None if services.is_lost(error) else True,
+            trace_id=getattr(error, "trace_id", None),
+        )
+        answer.wait = _BUSY_SECONDS
+        return answer
+
+    @classmethod
     def not_found(cls, suggestion: str | None = None) -> "RequestError":
         """Nothing has this URL, or nothing that this caller may know about."""
         return cls("Nothing is here.", code="REQUEST_NOT_FOUND", http_status=404, suggestion=suggestion)
@@ -69,7 +91,8 @@ def error_response(error: Exception, context: Mapping[str, Any]) -> Response:
     """Answer any exception of a view. One that nobody foresaw is logged and answered without its text (500)."""
     view = context["view"]
     known = _foreseen(error, view)
-    return Response(format_error(known, ADAPTER, view), status=known.http_status, headers=_headers(error))
+    headers = _headers(error) | _headers(known)
+    return Response(format_error(known, ADAPTER, view), status=known.http_status, headers=headers)
 
 
 def error_body(error: Exception, view: Any) -> dict[str, Any]:
@@ -79,11 +102,22 @@ def error_body(error: Exception, view: Any) -> dict[str, Any]:
 
 def _foreseen(error: Exception, view: Any) -> ModuleError:
     known = as_module_error(error)
+    if services.may_pass(error) and (known is None or _left_nothing(known)):
+        return RequestError.database_busy(error)
     if known is None:
         logger.error("Unexpected error in %s", view.request.path, exc_info=error)
         got_request_exception.send(sender=type(view), request=view.request)
         known = InternalError("The request failed.", retryable=None)  # nobody knows how far it came
     return known
+
+
+def _left_nothing(error: ModuleError) -> bool:
+    """Whether a call that failed has left nothing behind: no module ran yet, or all of it was undone."""
+    is_nested = len(error.chain) > 1  # then the step is that of a call that a module made
+    if not is_nested and error.details.get("step") in _BEFORE_THE_MODULE:
+        return True
+    registry, outermost = runtime.get().registry, error.chain[-1] if error.chain else ""
+    return registry.has(outermost) and registry.get_definition(outermost).effect == "transactional"
 
 
 def as_module_error(error: Exception) -> ModuleError | None:

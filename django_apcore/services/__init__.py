@@ -1,6 +1,7 @@
 """What can be done, one verb per file: permission, row lock, status check, audit entry and signal together."""
 
 from django_apcore.services._calls import secrets_of, sensitive_keys
+from django_apcore.services._database import is_lost, may_pass, sqlstate_of
 from django_apcore.services._deliveries import store_deliveries
 from django_apcore.services._requests import find as find_request
 from django_apcore.services._requests import policy_for
@@ -75,7 +76,9 @@ __all__ = [
     "find_request",
     "find_task",
     "is_alive",
+    "is_lost",
     "keep_records",
+    "may_pass",
     "measure",
     "name_actors",
     "open_request",
@@ -102,6 +105,7 @@ __all__ = [
     "segments",
     "sensitive_keys",
     "shown_value",
+    "sqlstate_of",
     "store_deliveries",
     "submit",
     "supersede",

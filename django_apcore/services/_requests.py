@@ -13,7 +13,7 @@ from django_apcore.exceptions import ApprovalConflict, ApprovalForbidden, Approv
 from django_apcore.models import ApprovalPolicy, ApprovalRequest, AuditEntry
 from django_apcore.permissions import REFUSALS, refusal
 from django_apcore.secrets import digest_matches, keyed_digest, to_bytes
-from django_apcore.services._database import alias, atomic, row_id
+from django_apcore.services._database import alias, atomic, row_id, sqlstate_of
 from django_apcore.services.audit import Event
 
 Status = ApprovalRequest.Status
@@ -47,7 +47,7 @@ def lock_unless_executing(request_id: UUID | str) -> ApprovalRequest:
             cursor.execute("SET LOCAL lock_timeout = DEFAULT")
             return request
     except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+        if sqlstate_of(error) != _LOCK_NOT_AVAILABLE:
             raise
         message = "This call is being executed at this moment."
         raise ApprovalConflict(message, reason="being_executed", approval_id=str(request_id)) from error

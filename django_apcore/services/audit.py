@@ -14,7 +14,7 @@ from apcore.context import Identity
 from django_apcore.context import type_of
 from django_apcore.models import AuditChain, AuditEntry
 from django_apcore.models.fields import storable
-from django_apcore.services._database import alias, atomic
+from django_apcore.services._database import alias, atomic, sqlstate_of
 from django_apcore.services._trail import GENESIS, content_hash
 
 PARTITIONS = 16
@@ -78,7 +78,7 @@ def _append(event: Event) -> AuditEntry:
             with _undone_alone():
                 return _append_to(partition, event)
         except OperationalError as error:
-            if getattr(error.__cause__, "sqlstate", None) != _SERIALIZATION_FAILURE:
+            if sqlstate_of(error) != _SERIALIZATION_FAILURE:
                 raise
             failure = error
     raise failure

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, connections
+from django.db import connections
 from django.db.models import Q
 from django.utils import timezone
 
@@ -19,7 +19,7 @@ from django_apcore.exceptions import ApprovalConflict
 from django_apcore.models import ApprovalRequest
 from django_apcore.services._broker import send
 from django_apcore.services._calls import StoredInputs, executor, require_open_account, restored_context
-from django_apcore.services._database import alias, atomic
+from django_apcore.services._database import alias, atomic, may_pass
 from django_apcore.services._requests import conflict, find
 from django_apcore.services.expire import expire
 from django_apcore.services.fail import fail
@@ -28,7 +28,6 @@ from django_apcore.services.supersede import supersede
 
 logger = logging.getLogger("django_apcore.approvals")
 
-_PASSING_SQLSTATES = ("08", "40", "53", "55P03", "57P")
 _OUTDATED = {"module_changed": "the module was changed", "policy_changed": "the approval policy was changed"}
 
 
@@ -53,8 +52,8 @@ def execute_approved(request_id: UUID | str) -> ApprovalRequest:
     except ApprovalConflict as refused:
         _settle(request, refused)
     except ModuleError as error:
-        if _may_pass(error):
-            raise
+        if isinstance(error, ConfigError) or may_pass(error):
+            raise  # the set-up or the database is the trouble, not the call: a later attempt makes sense
         fail(request_id, error)
     return find(request_id)
 
@@ -139,16 +138,3 @@ def _ask_again(request: ApprovalRequest, reason: str) -> ApprovalRequest:
         definition=definition,
     )
     return supersede(request.pk, request=question, effect=effect, reason=reason)
-
-
-def _may_pass(error: ModuleError) -> bool:
-    """Whether the database or the set-up, not the call, is the trouble, so that a later attempt makes sense."""
-    cause = error.__cause__
-    if isinstance(error, ConfigError) or isinstance(cause, InterfaceError):
-        return True
-    if not isinstance(cause, OperationalError):
-        return False
-    sqlstate = getattr(cause.__cause__, "sqlstate", None)
-    if sqlstate is None:
-        return "locked" in str(cause)
-    return str(sqlstate).startswith(_PASSING_SQLSTATES)

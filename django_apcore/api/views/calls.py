@@ -17,6 +17,7 @@ from django_apcore import runtime, services
 from django_apcore.api.base import ApiView
 from django_apcore.api.bodies import CALL, read_body
 from django_apcore.api.effects import LISTED, record_summary, without_secrets
+from django_apcore.api.errors import DATABASE_BUSY
 from django_apcore.api.idempotency import HEADER, answer_once, read_key
 from django_apcore.api.links import link
 from django_apcore.api.openapi import (
@@ -75,7 +76,9 @@ class CallView(ApiView):
             key,
             {"do": "call", "module_id": module_id, "inputs": inputs},
             act=lambda: self.settled(lambda: self.call(module_id, inputs, watch)),
-            is_kept=lambda response: is_success(response.status_code) or watch.module_may_have_run,
+            is_kept=lambda response: (
+                is_success(response.status_code) or (watch.module_may_have_run and not was_undone(response))
+            ),
         )
 
     def call(self, module_id: str, inputs: dict[str, Any], watch: Watch | None = None) -> Response:
@@ -154,6 +157,11 @@ class SubmitView(ApiView):
             status=202,
             headers={"Location": status_url, "Retry-After": str(RETRY_AFTER_SECONDS)},
         )
+
+
+def was_undone(response: Response) -> bool:
+    """Whether the database was too busy for what a call did, so that nothing of it is left."""
+    return bool(response.data.get("code") == DATABASE_BUSY and response.data.get("retryable"))
 
 
 def require_json(result: dict[str, Any]) -> None:

@@ -6,12 +6,19 @@ import re
 from importlib import import_module
 from types import SimpleNamespace
 
+import psycopg
 import pytest
+from django.db import OperationalError
 from django.test import Client
+from rest_framework.test import APIClient
 
 import django_apcore
+from apcore import Context, module
+from apcore.acl import ACL
 from apcore.errors import ErrorFormatterRegistry, ModuleExecuteError, format_error
 from django_apcore.api.errors import ADAPTER, RestErrorFormatter, register_error_formatter
+from django_apcore.runtime import Runtime
+from tests.django_apcore.api.conftest import call, url
 
 
 @pytest.mark.req("R-8.8.4-02")
@@ -50,3 +57,77 @@ def test_public_functions_and_methods_are_named_as_in_the_core() -> None:
     }
     assert len(names) > 100
     assert {name for name in names if not re.fullmatch(r"[a-z_0-9]+", name.rpartition(".")[2])} == set()
+
+
+def in_the_way() -> OperationalError:
+    """What Django makes of a transaction that another one got in the way of, on either kind of database."""
+    error = OperationalError("could not serialize access")
+    error.__cause__ = psycopg.errors.SerializationFailure()
+    return error
+
+
+def closed() -> OperationalError:
+    """What Django makes of a connection that the server has closed."""
+    error = OperationalError("the connection is closed")
+    error.__cause__ = psycopg.OperationalError()
+    return error
+
+
+@module(id="groups.undone", effect="transactional")
+def undone(context: Context, lost: bool) -> None:
+    """Meet trouble with the database, in a transaction."""
+    raise closed() if lost else in_the_way()
+
+
+@module(id="groups.half")
+def half(context: Context) -> None:
+    """Meet the same where nobody knows what was done before."""
+    raise in_the_way()
+
+
+@module(id="groups.half_nested")
+def half_nested(context: Context) -> None:
+    """Meet it in another module, which itself leaves nothing."""
+    context.executor.call("groups.undone", {"lost": False}, context)
+
+
+@pytest.fixture
+def troubled(api_runtime: Runtime) -> None:
+    for each in (undone, half, half_nested):
+        api_runtime.registry.register(each.id, each)
+    assert isinstance(api_runtime.acl, ACL)
+    api_runtime.acl.replace([{"callers": ["*"], "targets": ["groups.*"], "effect": "allow"}], "deny")
+
+
+@pytest.mark.django_db(databases="__all__")
+@pytest.mark.usefixtures("troubled")
+class TestBusyDatabase:
+    def test_what_was_undone_may_be_tried_again_soon(self, agent: APIClient) -> None:
+        answer = call(agent, "groups.undone", {"lost": False})
+        assert (answer.status_code, answer.json()["code"]) == (503, "REQUEST_DATABASE_BUSY")
+        assert answer.json()["retryable"] is True
+        assert answer.json()["trace_id"] in answer["traceparent"]
+        assert int(answer["Retry-After"]) > 0
+
+    def test_of_a_lost_connection_nobody_promises_that_nothing_happened(self, agent: APIClient) -> None:
+        answer = call(agent, "groups.undone", {"lost": True})
+        assert (answer.status_code, "retryable" in answer.json()) == (503, False)
+
+    @pytest.mark.parametrize("module_id", ["groups.half", "groups.half_nested"])
+    def test_what_may_have_been_done_in_part_is_an_error(self, agent: APIClient, module_id: str) -> None:
+        answer = call(agent, module_id, {})
+        assert (answer.status_code, answer.json()["code"]) == (500, "MODULE_EXECUTE_ERROR")
+        assert not answer.has_header("Retry-After")
+
+    def test_a_view_that_cannot_read_says_so(self, agent: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+        def read(*args: object) -> None:
+            raise closed()
+
+        monkeypatch.setattr("django_apcore.api.views.tasks.visible_tasks", read)
+        assert agent.get(url("tasks/")).status_code == 503
+
+    def test_a_retry_under_the_same_key_is_a_new_attempt(self, agent: APIClient) -> None:
+        first = call(agent, "groups.undone", {"lost": False}, **{"Idempotency-Key": "k"})
+        second = call(agent, "groups.undone", {"lost": False}, **{"Idempotency-Key": "k"})
+        assert first.status_code == second.status_code == 503
+        assert not second.has_header("Idempotency-Replayed")

@@ -4,14 +4,17 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.core.serializers import serialize
+from django.db import OperationalError
 from django.utils import timezone
 
+from apcore import Context, module
 from apcore.acl import ACL
-from apcore.errors import ConfigError
+from apcore.errors import ConfigError, ModuleError
 from django_apcore import services
 from django_apcore.models import ApprovalPolicy, ApprovalRequest, AuditEntry
 from django_apcore.runtime import Runtime
@@ -261,3 +264,47 @@ def test_a_secret_that_the_module_passes_on_is_kept_nowhere_in_clear(
     kept = {model.__name__: serialize("json", model._default_manager.all()) for model in models}
     assert "***REDACTED***" in kept["EffectChange"]
     assert [name for name, rows in kept.items() if "c4n4ry" in rows] == []
+
+
+def in_the_way() -> OperationalError:
+    """What Django makes of a transaction that PostgreSQL cannot serialise."""
+    error = OperationalError("could not serialize access")
+    error.__cause__ = psycopg.errors.SerializationFailure()
+    return error
+
+
+def closed() -> OperationalError:
+    """What Django makes of a connection that the server has closed."""
+    error = OperationalError("the connection is closed")
+    error.__cause__ = psycopg.OperationalError()
+    return error
+
+
+@pytest.mark.parametrize("trouble", [in_the_way, closed])
+def test_trouble_that_a_module_meets_in_another_one_is_not_the_calls(
+    requester: User, approver: User, queue: Any, trouble: Callable[[], Exception]
+) -> None:
+    due: list[Exception] = []
+
+    @module(id="test.inner", effect="transactional")
+    def inner() -> int:
+        """Meet trouble."""
+        if due:
+            raise due.pop()
+        return Group.objects.create(name="inner").pk
+
+    @module(id="test.outer", annotations=stage.GATED, effect="transactional")
+    def outer(context: Context) -> dict[str, Any]:
+        """Leave it to another module."""
+        found: dict[str, Any] = context.executor.call("test.inner", {}, context)
+        return found
+
+    with override_runtime(modules=(inner, outer), installed=False, acl=allow_all()) as runtime:
+        request = approve(ask(runtime, requester, "test.outer"), approver)
+        due.append(trouble())
+        if trouble is closed:
+            with pytest.raises(ModuleError):
+                services.execute_approved(request.pk)
+            assert services.find_request(request.pk).status == Status.APPROVED
+        assert services.execute_approved(request.pk).status == Status.CONSUMED
+    assert Group.objects.filter(name="inner").count() == 1
