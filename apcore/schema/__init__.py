@@ -7,7 +7,7 @@ from apcore.schema.deprecation import DeprecatedField, deprecated_fields
 from apcore.schema.documents import schema_document
 from apcore.schema.evolution import BreakingChange, breaking_changes, is_backward_compatible
 from apcore.schema.extensions import prefer_llm_descriptions, strip_extensions
-from apcore.schema.files import read_schema_file, yaml_fault
+from apcore.schema.files import read_schema_file
 from apcore.schema.infer import FunctionSchema, generate_schema_from_function
 from apcore.schema.kinds import kind_of
 from apcore.schema.loader import ModuleSchema, SchemaLoader, Strategy
@@ -19,12 +19,13 @@ from apcore.schema.migration import (
     remove_field,
     rename_field,
 )
+from apcore.schema.plain_types import UNRESOLVED
 from apcore.schema.refs import MAX_REF_DEPTH, pointer_to, resolve_pointer
 from apcore.schema.resolution import resolve_ref
 from apcore.schema.sensitive import REDACTED_VALUE, SensitiveMask, mask_sensitive
 from apcore.schema.strict import to_strict_schema
-from apcore.schema.types import UNRESOLVED
 from apcore.schema.validate import CompiledSchema, check_schema, compile_schema
+from apcore.schema.yaml_text import read_yaml, yaml_fault
 
 __all__ = [
     "MAX_REF_DEPTH",
@@ -58,6 +59,7 @@ __all__ = [
     "pointer_to",
     "prefer_llm_descriptions",
     "read_schema_file",
+    "read_yaml",
     "remove_field",
     "rename_field",
     "resolve_pointer",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from apcore.errors import ModuleExecuteError
-from apcore.schema.types import TypeDescription
+from apcore.schema.plain_types import TypeDescription
 
 RESULT_KEY: Final = "result"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from apcore.errors import FuncMissingReturnTypeError, FuncMissingTypeHintError, InvalidInputError
-from apcore.schema.types import UNRESOLVED
+from apcore.schema.plain_types import UNRESOLVED
 
 _CONTEXT_ROOM: Final = "apcore.context"
 

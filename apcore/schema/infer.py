@@ -14,8 +14,9 @@ from apcore.schema.canonical import canonical_json
 from apcore.schema.conversion import RESULT_KEY, make_binder, make_serialiser
 from apcore.schema.docstrings import parse_docstring
 from apcore.schema.hints import FunctionHints, ParameterHint, read_hints
+from apcore.schema.plain_types import TypeDescription
 from apcore.schema.refs import References, inline_definitions
-from apcore.schema.types import TypeDescription, describe_types, pydantic_types
+from apcore.schema.types import describe_types, pydantic_types
 
 # The name under which the type of further named inputs (**options: T) is described.
 _FURTHER = "**"

@@ -17,10 +17,10 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_python
 
 from apcore.errors import ModuleExecuteError, SchemaParseError, SchemaValidationError
+from apcore.schema.plain_types import UNRESOLVED, TypeDescription, is_annotated, plain_schema
 from apcore.schema.refs import pointer_to
 from apcore.schema.sensitive import mentions_mark
 from apcore.schema.typed_dicts import readable
-from apcore.schema.types import UNRESOLVED, TypeDescription, is_annotated, plain_schema
 
 # Metadata that JSON Schema expresses completely: a value that fits the schema needs no second look.
 _CONSTRAINTS: Final = (
