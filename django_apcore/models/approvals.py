@@ -140,6 +140,9 @@ class ApprovalRequest(models.Model):
     collected_at = models.DateTimeField(null=True, blank=True)
     collected_key_hash = models.CharField(max_length=64, blank=True)
     details_removed_at = models.DateTimeField(null=True, blank=True)
+    executions_begun = models.PositiveSmallIntegerField(
+        default=0, help_text=_("Executions that workers began and that never came to an end.")
+    )
 
     class Meta:
         verbose_name = _("approval request")

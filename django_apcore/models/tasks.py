@@ -42,6 +42,9 @@ class AsyncTask(models.Model):
     error = StorableJSONField(null=True, blank=True)
     cancel_requested = models.BooleanField(default=False)
     celery_id = models.CharField(max_length=255, blank=True)
+    workers_lost = models.PositiveSmallIntegerField(
+        default=0, help_text=_("Workers that were lost while they ran this task.")
+    )
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -22,6 +22,9 @@ from django_apcore.secrets import decrypt, encrypt
 TRACEPARENT: Final = "traceparent"
 """The key under which the span that asked is kept beside a stored context."""
 
+WORKERS_TO_LOSE: Final = 3
+"""How many workers one call may take with it before nobody tries it any more."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredInputs:

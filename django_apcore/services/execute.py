@@ -1,13 +1,14 @@
 """Execute: a worker runs what was approved."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connections
-from django.db.models import Q
+from django.db import Error, connections
+from django.db.models import F, Q
 from django.utils import timezone
 
 from apcore import approval
@@ -18,7 +19,13 @@ from apcore.pipeline import PipelineState
 from django_apcore.exceptions import ApprovalConflict
 from django_apcore.models import ApprovalRequest
 from django_apcore.services._broker import send
-from django_apcore.services._calls import StoredInputs, executor, require_open_account, restored_context
+from django_apcore.services._calls import (
+    WORKERS_TO_LOSE,
+    StoredInputs,
+    executor,
+    require_open_account,
+    restored_context,
+)
 from django_apcore.services._database import alias, atomic, may_pass
 from django_apcore.services._requests import conflict, find
 from django_apcore.services.expire import expire
@@ -36,17 +43,21 @@ def execute_approved(request_id: UUID | str) -> ApprovalRequest:
 
     Safe to call any number of times and from several processes: whoever consumes the approval executes, the others
     return. Drift, or another version of the module or its policy, opens a superseding request; an error of the module
-    marks the request as failed. Raises ApprovalNotFound, and what is wrong with database or set-up and may pass.
+    marks the request as failed, and so does a call that took several workers with it. Raises ApprovalNotFound, and
+    what is wrong with database or set-up and may pass.
     """
     request = find(request_id)
     if request.status != ApprovalRequest.Status.APPROVED:
         return request
     if request.is_expired:
         return expire(request_id)
+    if request.executions_begun >= WORKERS_TO_LOSE:
+        return fail(request_id, _worker_lost(request))
     try:
         require_open_account(request)
         inputs = StoredInputs.from_encrypted(request.inputs_encrypted)
-        call_governed(request, inputs.sent, restored_context(request.context_json))
+        with _counted(request):
+            call_governed(request, inputs.sent, restored_context(request.context_json))
     except ApprovalPendingError:
         logger.info("Approval %s: superseded, nothing was committed", request.pk)
     except ApprovalConflict as refused:
@@ -74,6 +85,32 @@ def call_governed(request: ApprovalRequest, inputs: Mapping[str, Any], context: 
 
     inputs = {**inputs, APPROVAL_TOKEN: str(request.pk)}
     return executor().call(request.module_id, inputs, context, run_until=must_be_granted)
+
+
+@contextmanager
+def _counted(request: ApprovalRequest) -> Iterator[None]:
+    """Count an execution before it begins; if it ends and the approval is still good, it does not count.
+
+    What stays counted took its worker with it.
+    """
+    row = ApprovalRequest.objects.using(alias()).filter(pk=request.pk, status=ApprovalRequest.Status.APPROVED)
+    row.update(executions_begun=F("executions_begun") + 1)
+    try:
+        yield
+    except BaseException:
+        with suppress(Error):
+            row.update(executions_begun=F("executions_begun") - 1)
+        raise
+
+
+def _worker_lost(request: ApprovalRequest) -> ModuleError:
+    return ModuleError(
+        f"{request.executions_begun} workers were lost while they executed this call, so it is not tried again. None "
+        "of their transactions was committed.",
+        code="APPROVAL_WORKER_LOST",
+        retryable=False,
+        module_id=request.module_id,
+    )
 
 
 def enqueue(request_id: UUID | str) -> None:

@@ -10,6 +10,7 @@ from django_apcore.models import AsyncTask
 from django_apcore.secrets import encrypt
 from django_apcore.services._announce import announce
 from django_apcore.services._calls import (
+    WORKERS_TO_LOSE,
     StoredInputs,
     executor,
     redacted,
@@ -31,7 +32,8 @@ def run_task(task_id: UUID | str, *, celery_id: str = "") -> AsyncTask:
     """Run a pending task and return it after that. A task that is not pending is returned as it is.
 
     `celery_id` names the message. If the message of a running task comes again, its worker was lost: a module that is
-    safe to repeat (read-only or idempotent) runs again, any other task fails. Raises TaskNotFound.
+    safe to repeat (read-only or idempotent) runs again, until it has taken several workers with it; any other task
+    fails. Raises TaskNotFound.
     """
     if not _start(task_id, celery_id):
         return find_task(task_id)
@@ -71,16 +73,20 @@ def _start(task_id: UUID | str, celery_id: str) -> bool:
 
 
 def _take_over(task: AsyncTask) -> bool:
+    task.workers_lost += 1
     annotations = executor().registry.get_definition(task.module_id).annotations
-    if annotations.readonly or annotations.idempotent:
+    is_repeatable = annotations.readonly or annotations.idempotent
+    if is_repeatable and task.workers_lost < WORKERS_TO_LOSE:
+        task.save(using=alias(), update_fields=["workers_lost"])
         logger.warning("Task %s runs again: its worker was lost", task.pk)
         return True
-    error = ModuleError(
-        "The worker was lost while the task ran. It is not known how far it came, so it does not run again.",
-        code="TASK_WORKER_LOST",
-        retryable=False,
+    message = (
+        f"{task.workers_lost} workers were lost while they ran this task, so it does not run again."
+        if is_repeatable
+        else "The worker was lost while the task ran. It is not known how far it came, so it does not run again."
     )
-    finish(task, Status.FAILED, None, error=error.to_dict())
+    error = ModuleError(message, code="TASK_WORKER_LOST", retryable=False)
+    finish(task, Status.FAILED, None, error=error.to_dict(), workers_lost=task.workers_lost)
     return False
 
 

@@ -276,6 +276,7 @@ def look(request: str, name: str) -> dict[str, Any]:
     row = ApprovalRequest.objects.get(pk=request)
     return {
         "status": row.status,
+        "failure": (row.failure or {}).get("code"),
         "decisions": ApprovalDecision.objects.filter(request=row).count(),
         "groups": Group.objects.filter(name=name).count(),
         "same_digest": row.committed_digest == row.effect_digest,

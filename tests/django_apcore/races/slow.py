@@ -1,6 +1,7 @@
 """A module that can be held while it runs."""
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -12,12 +13,14 @@ from tests.django_apcore import stage
 
 @module(id="test.groups.slow", annotations=stage.GATED, effect="transactional", timeout_ms=120_000)
 def create_slowly(name: str) -> int:
-    """Create a group, and then wait as long as a file named like it says "hold"."""
+    """Create a group; then wait as long as a file named like it says "hold", or end as the file says."""
     group = Group.objects.create(name=name)
     sign = Path(os.environ["RACE_DIR"]) / name
     if sign.exists():
         with sign.with_suffix(".runs").open("a") as runs:
             runs.write("run\n")
+        if sign.read_text() == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
         while sign.read_text() == "hold":
             time.sleep(0.01)
     return group.pk

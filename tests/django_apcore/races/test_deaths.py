@@ -36,6 +36,24 @@ def test_nothing_half_done_is_left_and_the_next_worker_does_it_once(arena: Arena
     assert (found["groups"], found["consumed"], found["same_digest"], found["audit"]) == (1, 1, True, True)
 
 
+def test_a_call_that_takes_its_workers_with_it_fails_after_the_third(
+    arena: Arena, first: Racer, race_dir: Path
+) -> None:
+    name = f"slow-{uuid4().hex[:8]}"
+    request = first.do("ask", name=name, module_id="test.groups.slow")
+    first.do("approve", request=request, user="adam")
+    (race_dir / name).write_text("kill")
+    victims = [arena.start() for _ in range(3)]
+    for victim in victims:
+        victim.tell("execute", request=request)
+        victim.process.wait(timeout=30)
+
+    assert first.do("execute", request=request) == "failed"
+    found = first.do("look", request=request, name=name)
+    assert (found["failure"], found["groups"], found["audit"]) == ("APPROVAL_WORKER_LOST", 0, True)
+    assert (race_dir / f"{name}.runs").read_text() == "run\n" * 3
+
+
 @pytest.mark.postgresql
 def test_a_busy_audit_trail_neither_waits_for_an_execution_nor_makes_it_run_again(
     arena: Arena, first: Racer, second: Racer, race_dir: Path

@@ -193,6 +193,22 @@ def test_a_task_whose_worker_was_lost_runs_again_only_if_that_is_safe(
     assert (task.error or {}).get("code") == (None if repeatable else "TASK_WORKER_LOST")
 
 
+def test_a_task_that_takes_its_workers_with_it_fails_after_the_third(
+    runtime: Runtime, requester: User, queue: Any
+) -> None:
+    def work() -> int:
+        """Work."""
+        return 1
+
+    add(runtime, work, "test.work", annotations=ModuleAnnotations(idempotent=True))
+    task = services.submit("test.work", {}, context_for(requester))
+    AsyncTask.objects.update(status="running", celery_id="message", workers_lost=2)
+    task = services.run_task(task.pk, celery_id="message")
+    assert (task.status, task.workers_lost) == (Status.FAILED, 3)
+    assert (task.error or {})["code"] == "TASK_WORKER_LOST"
+    assert AuditEntry.objects.get(kind="task.failed").data == {"code": "TASK_WORKER_LOST"}
+
+
 def test_waiting_tasks_are_sent_again(submitted: AsyncTask, queue: Callable[[], list[Any]]) -> None:
     queue()
     assert services.dispatch_submitted(older_than=timedelta(minutes=1)) == 0
