@@ -187,6 +187,7 @@ APCORE: dict[str, object] = {
         *(f"store.Customer.{name}" for name in ("phone", "fax", "address", "postal_code")),
         *(f"store.Invoice.billing_{name}" for name in ("address", "postal_code")),
     ],
+    "SYS_MODULES": {"enabled": True},
     "OBSERVABILITY": {
         "tracing": {
             "enabled": telemetry.is_wanted(),

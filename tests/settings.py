@@ -39,6 +39,7 @@ INSTALLED_APPS = [*INSTALLED_APPS, "tests.matrix"]
 APCORE = {
     **APCORE,
     "INVARIANTS": "raise",
+    "SYS_MODULES": {"enabled": False},  # registered where a test asks for them
     "USAGE_FLUSH_SECONDS": float(os.environ.get("APCORE_TEST_USAGE_FLUSH_SECONDS", "0")),
 }
 SECRET_KEY = "a key for tests only"

@@ -1,6 +1,5 @@
 """The guided demonstration, from an empty folder to an audit trail that verifies."""
 
-import json
 import signal
 import sys
 import time
@@ -10,14 +9,15 @@ from types import FrameType
 from rich.console import Console
 from rich.text import Text
 
-from project.demo.chapters import Access, Erasure, Outside, Playlists, Reports, Repricing
+from project.demo.chapters import Access, Erasure, Figures, Operation, Outside, Playlists, Reports, Repricing
 from project.demo.evidence import Evidence
 from project.demo.options import Options, read_options
-from project.demo.processes import StartError, Supervisor, manage
+from project.demo.processes import StartError, Supervisor
+from project.demo.receiver import Receiver, listening_receiver
 from project.demo.stage import set_the_stage, show_accounts
 from project.demo.story import Story
 from project.demo.workspace import REPORT, Workspace, open_workspace, shown
-from project.demo.world import World
+from project.demo.world import Chapter, World
 
 INTERRUPTED = 130
 
@@ -35,7 +35,8 @@ def main() -> int:
     story = Story(console)
     supervisor = Supervisor(say=story.warn)
     try:
-        return run(story, supervisor, open_workspace(), options)
+        with listening_receiver() as receiver:
+            return run(story, supervisor, open_workspace(), options, receiver)
     except StartError as error:
         console.print(str(error), style="bold red", markup=False)
         return 2
@@ -46,11 +47,11 @@ def main() -> int:
         end(console, supervisor)
 
 
-def run(story: Story, supervisor: Supervisor, workspace: Workspace, options: Options) -> int:
+def run(story: Story, supervisor: Supervisor, workspace: Workspace, options: Options, receiver: Receiver) -> int:
     stage = set_the_stage(story, workspace, supervisor, options.port)
-    world = World(stage.base_url, story, Evidence(workspace), stage.accounts)
+    world = World(stage.base_url, story, Evidence(workspace), stage.accounts, receiver)
     story.figures |= {"url": stage.base_url, "database": shown(workspace.database)}
-    tell(world, workspace)
+    tell(world)
     story.write(REPORT)
     show_result(story)
     if options.serve:
@@ -58,22 +59,16 @@ def run(story: Story, supervisor: Supervisor, workspace: Workspace, options: Opt
     return 0 if story.ok else 1
 
 
-def tell(world: World, workspace: Workspace) -> None:
-    for chapter in (Access(), Erasure(), Repricing(), Outside(), Playlists(), Reports()):
-        for step in chapter.steps():
-            world.story.tell(step.__name__, step.__doc__ or step.__name__, partial(step, world))
+def tell(world: World) -> None:
+    for chapter in (Access(), Erasure(), Repricing(), Outside(), Playlists(), Reports(), Operation()):
+        tell_chapter(world, chapter)
     world.story.tell("leave_pending", "A last request is left for you", partial(leave_one_pending, world))
-    world.story.tell("audit", "The audit trail proves that nothing was edited", partial(verify_audit, world, workspace))
+    tell_chapter(world, Figures())
 
 
-def verify_audit(world: World, workspace: Workspace) -> None:
-    done = manage(workspace, "apcore", "audit", "verify", "--json")
-    report = json.loads(done.stdout or "{}")
-    verified = done.returncode == 0 and report.get("ok") is True
-    world.story.figures |= {"audit_chain_verified": verified, "audit_entries": report.get("entries")}
-    world.check(
-        verified, f"The chain of {report.get('entries')} audit entries is unbroken", report or done.stderr[-500:]
-    )
+def tell_chapter(world: World, chapter: Chapter) -> None:
+    for step in chapter.steps():
+        world.story.tell(step.__name__, step.__doc__ or step.__name__, partial(step, world))
 
 
 def leave_one_pending(world: World) -> None:

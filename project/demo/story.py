@@ -61,7 +61,7 @@ class Story:
             self.say(f"    … and {total - len(changes)} more")
 
     def table(self, title: str, columns: list[str], rows: list[list[str]]) -> None:
-        table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+        table = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
         for column in columns:
             table.add_column(column, no_wrap=True)
         for row in rows:

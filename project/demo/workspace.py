@@ -46,6 +46,7 @@ class Workspace:
             "DJANGO_SETTINGS_MODULE": "project.settings",
             "APCORE_VAR_DIR": str(self.folder),
             "STORE_PAYMENT_GATEWAY": self.payments.as_uri(),
+            "DJANGO_APCORE_WEBHOOK_ALLOW_PRIVATE": "true",  # the receiver of the story is on this machine
             "PYTHONUNBUFFERED": "1",
         }
 

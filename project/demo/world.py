@@ -4,10 +4,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from project.demo.clients import Browser, Service, View
 from project.demo.evidence import Evidence
+from project.demo.receiver import Receiver
 from project.demo.story import Story
 
 UNDECIDED = frozenset({"pending", "approved"})
@@ -42,11 +43,16 @@ class World:
     story: Story
     evidence: Evidence
     accounts: Mapping[str, Mapping[str, str]]
+    receiver: Receiver
     patience_seconds: float = 60
 
     @cached_property
     def agent(self) -> Service:
         return Service(self.base_url, self.accounts["agent"]["token"])
+
+    @cached_property
+    def viewer(self) -> Service:
+        return Service(self.base_url, self.accounts["viewer"]["token"])
 
     @cached_property
     def approver(self) -> Browser:
@@ -120,3 +126,7 @@ class World:
 
 Steps = tuple[Callable[[World], None], ...]
 """The steps of a chapter; each one's docstring is its title."""
+
+
+class Chapter(Protocol):
+    def steps(self) -> Steps: ...

@@ -41,8 +41,7 @@ class Access:
     def denied_caller(self, world: World) -> None:
         """A caller without a rule learns only that"""
         waiting = requests_on_file(world)
-        viewer = Service(world.base_url, world.accounts["viewer"]["token"])
-        answer = viewer.call("store.customers.erase", {"customer_id": 5})
+        answer = world.viewer.call("store.customers.erase", {"customer_id": 5})
         world.check(
             answer.status == 403 and answer.code == "ACL_DENIED", "The viewer's token may not erase: 403", answer
         )

@@ -1,5 +1,6 @@
 """The promise: what the approver saw is what commits."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,6 +65,7 @@ class Erasure:
         other = world.agent.call(ERASE, {"customer_id": CUSTOMER + 1}, approval=token)
         world.check(other.status in {403, 409}, f"The token with another customer: {other.status}, refused", other)
         result = world.agent.call(ERASE, {"customer_id": CUSTOMER}, approval=token)
-        world.check(result.status == 200, f"The token with its own call: 200, {result.body.get('result')}", result)
+        told = json.dumps(result.body.get("result"))
+        world.check(result.status == 200, f"The token with its own call: 200, {told}", result)
         again = world.agent.call(ERASE, {"customer_id": CUSTOMER}, approval=token)
         world.check(again.status == 409, "The token a second time: 409, it is used up", again)

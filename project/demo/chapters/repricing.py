@@ -14,9 +14,9 @@ class Repricing:
     stale_page: View
 
     def steps(self) -> Steps:
-        return self.ask, self.drift, self.sign_again
+        return self.ask_for_many, self.drift, self.sign_again
 
-    def ask(self, world: World) -> None:
+    def ask_for_many(self, world: World) -> None:
         """A bulk price change over a whole genre is previewed track by track"""
         tracks = world.evidence.value("SELECT count(*) FROM store_track WHERE genre_id = 1")
         self.pending = world.ask(REPRICE, {"genre": "Rock", "percent": 10})

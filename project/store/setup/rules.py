@@ -23,6 +23,13 @@ RULES = (
         "effect": "allow",
         "conditions": {"roles": [AGENTS]},
     },
+    {
+        "description": "Agents may ask for operations to be switched off and on",
+        "callers": ["@external"],
+        "targets": ["system.control.toggle_feature"],
+        "effect": "allow",
+        "conditions": {"roles": [AGENTS]},
+    },
 )
 
 POLICIES = (
@@ -33,6 +40,12 @@ POLICIES = (
         "expires_after": timedelta(hours=4),
         # The gateway cannot tell what it will do, so no refund could ever be complete; each is acknowledged by itself.
         "allow_incomplete": True,
+    },
+    {
+        "name": "Switching operations off",
+        "pattern": "system.control.*",
+        "position": 15,
+        "expires_after": timedelta(hours=1),
     },
     {"name": "Store operations", "pattern": "store.*", "position": 20, "expires_after": timedelta(hours=24)},
 )
