@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from apcore.errors import NoModuleClassError
+from apcore.errors import ModuleLoadError, NoModuleClassError
 from apcore.modules import NO_COMPANION, Companion, Dependency, read_dependencies
 from apcore.schema import SchemaLoader
 
@@ -40,8 +40,13 @@ class FoundModule:
 
     @property
     def dependencies(self) -> tuple[Dependency, ...]:
-        """What the metadata file says, or else the code. Raises ValueError."""
-        return self.companion.dependencies or read_dependencies(getattr(self.module, "dependencies", None))
+        """What the metadata file says, or else the code. Raises ModuleLoadError for what is none, naming the file."""
+        try:
+            return self.companion.dependencies or read_dependencies(getattr(self.module, "dependencies", None))
+        except ValueError as error:
+            raise ModuleLoadError(
+                f"Module '{self.module_id}' of '{self.file}': {error}", module_id=self.module_id, cause=error
+            ) from error
 
     @property
     def version(self) -> str | None:

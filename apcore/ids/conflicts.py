@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,9 +25,9 @@ def detect_id_conflicts(
     """The first conflict of ``new_id``, in the order duplicate, reserved word, letter case; None if there is none."""
     if new_id in existing_ids:
         return IdConflict("duplicate_id", "error", f"Module ID '{new_id}' exists already")
-    reserved = next((segment for segment in new_id.split(".") if segment in reserved_words), None)
+    reserved = _reserved_segment(new_id.split("."), reserved_words)
     if reserved is not None:
-        return IdConflict("reserved_word", "error", f"Module ID '{new_id}' uses the reserved word '{reserved}'")
+        return IdConflict("reserved_word", "error", _uses_reserved(new_id, reserved))
     lowered = new_id.lower()
     twin = next((each for each in existing_ids if each.lower() == lowered), None)
     if twin is not None:
@@ -48,10 +48,18 @@ def refuse_conflicts(module_id: str, existing_ids: Container[str], open_namespac
         raise InvalidInputError(duplicate.message, module_id=module_id, details=details)
     namespace, *rest = module_id.split(".")
     checked = rest if namespace in open_namespaces else [namespace, *rest]
-    reserved = next((segment for segment in checked if segment in RESERVED_WORDS), None)
+    reserved = _reserved_segment(checked, RESERVED_WORDS)
     if reserved is not None:
         raise InvalidModuleIdError(
-            f"Module ID '{module_id}' uses the reserved word '{reserved}'",
+            _uses_reserved(module_id, reserved),
             module_id=module_id,
             details={"type": "reserved_word", "segment": reserved, "module_id": module_id},
         )
+
+
+def _reserved_segment(segments: Iterable[str], reserved_words: Container[str]) -> str | None:
+    return next((segment for segment in segments if segment in reserved_words), None)
+
+
+def _uses_reserved(module_id: str, segment: str) -> str:
+    return f"Module ID '{module_id}' uses the reserved word '{segment}'"

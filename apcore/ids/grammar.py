@@ -15,8 +15,9 @@ LANGUAGE_KEYWORDS: Final = frozenset(
 )
 RESERVED_WORDS: Final = FRAMEWORK_WORDS | LANGUAGE_KEYWORDS
 
-CANONICAL_ID_PATTERN: Final = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
-SEGMENT_PATTERN: Final = re.compile(r"[a-z][a-z0-9_]*")
+_SEGMENT: Final = r"[a-z][a-z0-9_]*"
+_SEGMENT_PATTERN: Final = re.compile(_SEGMENT)
+CANONICAL_ID_PATTERN: Final = re.compile(rf"{_SEGMENT}(\.{_SEGMENT})*")
 
 _SUGGESTION: Final = "Use lower-case letters, digits and single underscores, in segments joined by dots"
 
@@ -24,6 +25,11 @@ _SUGGESTION: Final = "Use lower-case letters, digits and single underscores, in 
 def is_canonical_id(module_id: object) -> bool:
     """Whether the text is inside the grammar; reserved words are the registry's affair (§2.7)."""
     return _fault_in(module_id) is None
+
+
+def is_segment(text: str) -> bool:
+    """Whether the text can stand between two dots of a module ID (§2.7)."""
+    return _SEGMENT_PATTERN.fullmatch(text) is not None and "__" not in text
 
 
 def validate_canonical_id(module_id: object) -> None:

@@ -6,7 +6,7 @@ import os
 from typing import Final
 
 from apcore.errors import IdTooLongError, InvalidPathError, InvalidSegmentError
-from apcore.ids.grammar import MAX_ID_LENGTH, SEGMENT_PATTERN
+from apcore.ids.grammar import MAX_ID_LENGTH, is_segment
 
 DEFAULT_EXTENSIONS_ROOT: Final = "extensions"
 
@@ -49,7 +49,7 @@ def _without_extension(relative_path: str, file_path: str) -> str:
 def _check_segment(segment: str, file_path: str) -> None:
     if not segment:
         raise InvalidPathError(f"'{file_path}' has an empty segment", details={"file_path": file_path})
-    if SEGMENT_PATTERN.fullmatch(segment) is None or "__" in segment:
+    if not is_segment(segment):
         raise InvalidSegmentError(
             f"'{segment}' in '{file_path}' cannot be a segment of a module ID",
             details={"file_path": file_path, "segment": segment},

@@ -45,7 +45,6 @@ class ModuleAnnotations:
             for name in self.cache_key_fields:
                 _require("cache_key_fields", name, str)
             object.__setattr__(self, "cache_key_fields", tuple(self.cache_key_fields))
-        _require("extra", self.extra, Mapping)
         object.__setattr__(self, "extra", _without_canonical_names(self.extra))
 
     def to_dict(self) -> dict[str, Any]:
@@ -58,7 +57,10 @@ class ModuleAnnotations:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModuleAnnotations:
-        """Read the wire form; unknown keys at the root move into `extra`, where nested ones win (§4.4.1)."""
+        """Read the wire form; unknown keys at the root move into `extra`, where nested ones win (§4.4.1).
+
+        Raises TypeError as the class does, and for what is no mapping.
+        """
         return cls(**_normalised(data))
 
 
@@ -79,6 +81,8 @@ def merge_annotations(
 
 def _normalised(data: Mapping[str, Any]) -> dict[str, Any]:
     """The given fields alone, with all extension data nested; no defaults filled in."""
+    if not isinstance(data, Mapping):
+        raise TypeError(f"annotations must be a mapping, not {type(data).__name__}")
     nested = data.get("extra")
     if nested is None:
         nested = {}
@@ -92,8 +96,10 @@ def _normalised(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_canonical_names(extra: Mapping[str, Any]) -> dict[str, Any]:
+    _require("extra", extra, Mapping)
     kept = {}
     for key, value in extra.items():
+        _require("extra", key, str)
         if key in FIELD_NAMES:
             logger.warning("annotation extra key %r dropped: it is the name of a standard field", key)
             continue
@@ -106,4 +112,5 @@ def _without_canonical_names(extra: Mapping[str, Any]) -> dict[str, Any]:
 def _require(name: str, value: object, expected: type | tuple[type, ...]) -> None:
     wrong = not isinstance(value, expected) or (expected is int and isinstance(value, bool))
     if wrong:
-        raise TypeError(f"annotation {name!r} has the wrong type {type(value).__name__}")
+        kinds = " or ".join(each.__name__ for each in (expected if isinstance(expected, tuple) else (expected,)))
+        raise TypeError(f"annotation {name!r} is {kinds}, and has the wrong type {type(value).__name__}")

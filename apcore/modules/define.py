@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from apcore.errors import ModuleLoadError
+from apcore.errors import ModuleLoadError, VersionIncompatibleError
 from apcore.modules.annotations import ModuleAnnotations, merge_annotations
 from apcore.modules.callables import ROUTINES, callable_attribute, is_async
 from apcore.modules.companion import NO_COMPANION, Companion, Deprecation
@@ -20,11 +20,13 @@ from apcore.modules.examples import ModuleExample
 from apcore.modules.planned import PlannedModule, planned_execute
 from apcore.modules.source import source_hash
 from apcore.schema import ModuleSchema, SchemaLoader, checked_document
+from apcore.versions import Version
 
 logger = logging.getLogger("apcore.modules")
 
 MAX_DESCRIPTION = 200
 MAX_DOCUMENTATION = 5000
+DEFAULT_VERSION = "1.0.0"
 _NO_ANNOTATIONS = ModuleAnnotations()
 _NO_CODES: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
@@ -70,7 +72,7 @@ def _definition(
         description=description,
         documentation=companion.documentation or _text(module, "documentation"),
         tags=_first_given(companion.tags, _texts(module, "tags"), ()),
-        version=companion.version or _text(module, "version") or schema.version or "1.0.0",
+        version=_version(companion.version or _text(module, "version") or schema.version),
         annotations=annotations,
         examples=_examples(_first_given(companion.examples, getattr(module, "examples", None))),
         metadata={
@@ -221,6 +223,16 @@ def _metadata(given: Any) -> dict[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"metadata must be a mapping, not {type(given).__name__}")
     return dict(given or {})
+
+
+def _version(given: str | None) -> str:
+    if given is None:
+        return DEFAULT_VERSION
+    try:
+        Version.completed(given)
+    except VersionIncompatibleError as error:
+        raise ValueError(f"version: {error.message}") from error
+    return given
 
 
 def _own_timeout(module: Any) -> Any:

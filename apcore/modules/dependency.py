@@ -6,6 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from apcore.errors import VersionIncompatibleError
+from apcore.ids import is_canonical_id
+from apcore.versions import satisfies
+
 _FIELDS: Final = frozenset({"module_id", "version", "optional"})
 
 
@@ -44,10 +48,22 @@ def _read(item: Any, *, optional: bool | None) -> Dependency:
     if isinstance(item, Dependency):
         return item
     if isinstance(item, str):
-        return Dependency(item, optional=bool(optional))
+        return _checked(Dependency(item, optional=bool(optional)))
     if not isinstance(item, Mapping) or item.keys() - _FIELDS or not isinstance(item.get("module_id"), str):
         raise ValueError(f"a dependency is an ID, or module_id with version and optional, not {item!r}")
     version, is_optional = item.get("version"), item.get("optional", bool(optional))
     if not isinstance(version, str | None) or not isinstance(is_optional, bool):
         raise ValueError(f"version is a text and optional is true or false, not {item!r}")
-    return Dependency(item["module_id"], version, is_optional if optional is None else optional)
+    return _checked(Dependency(item["module_id"], version, is_optional if optional is None else optional))
+
+
+def _checked(dependency: Dependency) -> Dependency:
+    """An ID that no module can have, or a constraint that is none, would otherwise be found by whoever needs it."""
+    if not is_canonical_id(dependency.module_id):
+        raise ValueError(f"a dependency names a module, and {dependency.module_id!r} cannot be the ID of one")
+    if dependency.version is not None:
+        try:
+            satisfies("1.0.0", dependency.version)
+        except VersionIncompatibleError as error:
+            raise ValueError(f"the version of the dependency {dependency.module_id!r}: {error.message}") from error
+    return dependency

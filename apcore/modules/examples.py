@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,5 +27,13 @@ class ModuleExample:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModuleExample:
-        """Read the wire form. Raises TypeError for a missing or an unknown field."""
+        """Read the wire form. Raises TypeError for a missing, an unknown or an unfit field."""
+        if not {"title", "inputs"} <= data.keys() <= _FIELDS:
+            raise TypeError(f"an example has title and inputs, description and output if need be, not {sorted(data)}")
+        for name in ("inputs", "output"):
+            if not isinstance(data.get(name, {}), Mapping | None):
+                raise TypeError(f"the {name} of an example must be a mapping, not {type(data[name]).__name__}")
         return cls(**data)
+
+
+_FIELDS: Final = frozenset(each.name for each in fields(ModuleExample))

@@ -16,7 +16,7 @@ from apcore.errors import (
     InvalidInputError,
 )
 from apcore.modules import Dependency, read_dependencies
-from apcore.registry.selection import Strategy, choose, family_of
+from apcore.registry.selection import Strategy, choose, families_of
 from apcore.versions import satisfies
 
 logger = logging.getLogger("apcore.registry")
@@ -34,6 +34,20 @@ class Node:
     module_id: str
     version: str
     dependencies: tuple[Dependency, ...]
+
+
+class _Present:
+    """The modules that can meet a dependency, ID to version, and which of them are versions of one module."""
+
+    def __init__(self, versions: Mapping[str, str]) -> None:
+        self.versions = versions
+        self._families = families_of(versions)
+
+    def candidates_for(self, wanted: Dependency) -> list[str]:
+        """The module itself, and where a version is asked for, also other versions of it."""
+        if wanted.version is not None:
+            return self._families.get(wanted.module_id, [])
+        return [wanted.module_id] if wanted.module_id in self.versions else []
 
 
 def resolve_dependencies(
@@ -56,9 +70,9 @@ def resolve_dependencies(
     if conflict_resolution not in get_args(ConflictResolution):
         raise ConfigError(f"A conflict resolution is one of {', '.join(get_args(ConflictResolution))}")
     nodes = _by_id(modules)
-    versions = {**(available or {}), **{name: node.version for name, node in nodes.items()}}
+    present = _Present({**(available or {}), **{name: node.version for name, node in nodes.items()}})
     graph = {
-        name: _targets(node, versions, strategy, conflict_resolution) & nodes.keys() for name, node in nodes.items()
+        name: _targets(node, present, strategy, conflict_resolution) & nodes.keys() for name, node in nodes.items()
     }
     order = _sorted(graph)
     if len(order) < len(graph):
@@ -95,34 +109,32 @@ def _said(module: Any, name: str) -> Any:
     return module.get(name) if isinstance(module, Mapping) else getattr(module, name, None)
 
 
-def _targets(
-    node: Node, versions: Mapping[str, str], strategy: Strategy, conflict_resolution: ConflictResolution
-) -> set[str]:
-    found = (_target(node, each, versions, strategy, conflict_resolution) for each in node.dependencies)
+def _targets(node: Node, present: _Present, strategy: Strategy, conflict_resolution: ConflictResolution) -> set[str]:
+    found = (_target(node, each, present, strategy, conflict_resolution) for each in node.dependencies)
     return {each for each in found if each is not None}
 
 
 def _target(
     node: Node,
     wanted: Dependency,
-    versions: Mapping[str, str],
+    present: _Present,
     strategy: Strategy,
     conflict_resolution: ConflictResolution,
 ) -> str | None:
     """The module that meets a dependency; None for an optional one that nothing meets."""
-    present = family_of(wanted.module_id, versions) if wanted.version else [wanted.module_id]
-    present = [each for each in present if each in versions]
-    if not present:
+    candidates, versions = present.candidates_for(wanted), present.versions
+    if not candidates:
         _note_missing(node, wanted)
         return None
-    fitting = [each for each in present if wanted.version is None or satisfies(versions[each], wanted.version)]
+    fitting = [each for each in candidates if wanted.version is None or satisfies(versions[each], wanted.version)]
     found = choose(wanted.module_id, fitting, versions, strategy)
     if found is not None:
         return found
     if conflict_resolution == "error" or wanted.optional:
-        _note_unfit(node, wanted, versions[present[0]])
+        _note_unfit(node, wanted, versions[candidates[0]])
         return None
-    found = choose(wanted.module_id, present, versions, "highest" if conflict_resolution == "use_highest" else "lowest")
+    extreme: Strategy = "highest" if conflict_resolution == "use_highest" else "lowest"
+    found = choose(wanted.module_id, candidates, versions, extreme)
     logger.warning("Module '%s' needs '%s' %s and gets '%s'", node.module_id, wanted.module_id, wanted.version, found)
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, get_args
 
 from apcore.errors import ConfigError, ModuleNotFoundError
@@ -23,7 +23,8 @@ def resolve_module_id(reference: str, versions: Mapping[str, str], strategy: Str
     VersionIncompatibleError for a text that is no version, ConfigError for an unknown strategy.
     """
     wanted = parse_reference(reference)
-    fitting = [each for each in family_of(wanted.module_id, versions) if _fits(each, versions[each], wanted)]
+    family = families_of(versions).get(wanted.module_id, ())
+    fitting = [each for each in family if _fits(each, versions[each], wanted)]
     found = choose(wanted.module_id, fitting, versions, strategy)
     if found is None:
         raise ModuleNotFoundError(
@@ -32,9 +33,13 @@ def resolve_module_id(reference: str, versions: Mapping[str, str], strategy: Str
     return found
 
 
-def family_of(module_id: str, versions: Mapping[str, str]) -> list[str]:
-    """The existing versions of a module: its own ID, and that ID with the suffix `_v{major}` (§2.4)."""
-    return [each for each in versions if each == module_id or parse_versioned_name(each).base_id == module_id]
+def families_of(module_ids: Iterable[str]) -> dict[str, list[str]]:
+    """The versions of each module that exist: its own ID, and that ID with the suffix `_v{major}` (§2.4)."""
+    families: dict[str, list[str]] = {}
+    for each in module_ids:
+        for name in {each, parse_versioned_name(each).base_id}:
+            families.setdefault(name, []).append(each)
+    return families
 
 
 def choose(module_id: str, fitting: list[str], versions: Mapping[str, str], strategy: Strategy) -> str | None:
@@ -43,7 +48,7 @@ def choose(module_id: str, fitting: list[str], versions: Mapping[str, str], stra
         raise ConfigError(f"A strategy is one of {', '.join(get_args(Strategy))}, not {strategy!r}")
     if strategy == "locked":
         return module_id if module_id in fitting else None
-    ordered = sorted(fitting, key=lambda each: (_major(each, versions[each]), Version.parse(versions[each])))
+    ordered = sorted(fitting, key=lambda each: (_major(each, versions[each]), Version.completed(versions[each])))
     return next(iter(reversed(ordered) if strategy == "highest" else ordered), None)
 
 
@@ -58,4 +63,4 @@ def _fits(module_id: str, version: str, wanted: ModuleReference) -> bool:
 def _major(module_id: str, version: str) -> int:
     """What the file name says, or else the version that the module declares."""
     suffix = parse_versioned_name(module_id).major
-    return Version.parse(version).major if suffix is None else suffix
+    return Version.completed(version).major if suffix is None else suffix

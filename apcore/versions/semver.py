@@ -36,7 +36,7 @@ class Version:
     @classmethod
     def parse(cls, text: str) -> Version:
         """Raises ``VersionIncompatibleError`` for a text that is no version."""
-        found = _VERSION.fullmatch(text.strip())
+        found = _VERSION.fullmatch(str(text).strip())  # YAML reads 1.2 as a number
         if found is None:
             raise VersionIncompatibleError(f"'{text}' is not a version like 1.2.3", details={"version": text})
         major, minor, patch = (int(found[name]) for name in ("major", "minor", "patch"))
@@ -45,7 +45,7 @@ class Version:
     @classmethod
     def completed(cls, text: str) -> Version:
         """Also reads ``1.2`` and ``1``, as 1.2.0 and 1.0.0. Raises as ``parse``."""
-        short = _SHORT_VERSION.fullmatch(text.strip())
+        short = _SHORT_VERSION.fullmatch(str(text).strip())
         return cls(int(short["major"]), int(short["minor"] or 0), 0) if short else cls.parse(text)
 
     def __str__(self) -> str:
@@ -65,10 +65,11 @@ def satisfies(version: str, constraint: str) -> bool:
     """Whether a version fits a constraint: ``1.0.0``, ``>=1.0.0,<2.0.0``, ``^1.2.0``, ``~1.2.0``, ``*`` (§5.3).
 
     ``^`` allows what keeps the leftmost number that is not zero, ``~`` allows later patches; every part between commas
-    must hold. A short version stands for all that begin with it: ``1.2`` alone is any 1.2.x, ``>=1.2`` is ``>=1.2.0``.
-    Raises ``VersionIncompatibleError`` for a text that is no version or no constraint.
+    must hold. A short version stands for all that begin with it: ``1.2`` alone is any 1.2.x, ``>=1.2`` is ``>=1.2.0``;
+    the version itself may be short as well, ``1.2`` is 1.2.0. Raises ``VersionIncompatibleError`` for a text that is no
+    version or no constraint.
     """
-    candidate = Version.parse(version)
+    candidate = Version.completed(version)
     return all(_holds(candidate, clause.strip(), constraint) for clause in constraint.split(","))
 
 

@@ -20,7 +20,7 @@ from apcore.discovery import (
     module_instances,
     the_one,
 )
-from apcore.errors import InvalidModuleIdError, ModuleLoadError, NoModuleClassError
+from apcore.errors import InvalidModuleIdError, NoModuleClassError
 from apcore.ids import snake_case, validate_canonical_id
 from apcore.modules import NO_COMPANION, Companion, FunctionModule, own_id
 
@@ -34,7 +34,7 @@ def modules_of(python: ModuleType, path: tuple[str, ...], *, is_directory: bool)
     file (`{file}_meta.yaml`) only that one counts.
 
     Raises InvalidModuleIdError, NoModuleClassError for a file that defines none, and ModuleLoadError for a metadata
-    file that is wrong and for dependencies that are none.
+    file that is wrong.
     """
     file = python.__file__ or ""
     companion = _companion_of(file)
@@ -54,9 +54,7 @@ def modules_of(python: ModuleType, path: tuple[str, ...], *, is_directory: bool)
         module_id = _own_id(value) or ".".join(path if has_file_id else (*path, snake_case(name)))
         validate_canonical_id(module_id)
         place = AppPlace(python.__name__, file, path, is_directory)
-        found = FoundModule(module_id, value, file, companion, place=place)
-        _require_readable_dependencies(found)
-        yield found
+        yield FoundModule(module_id, value, file, companion, place=place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +111,6 @@ def _entry(entry: EntryPoint, python: ModuleType) -> dict[str, Any]:
             details={"file": str(home.__file__), "class": entry.class_name},
         )
     return {entry.class_name: module}
-
-
-def _require_readable_dependencies(found: FoundModule) -> None:
-    """They are read for all modules at once later, when nobody knows any more whose they were."""
-    try:
-        _ = found.dependencies
-    except ValueError as error:
-        raise ModuleLoadError(
-            f"Module '{found.module_id}' of '{found.file}': {error}", module_id=found.module_id, cause=error
-        ) from error
 
 
 def _own_id(value: Any) -> str | None:

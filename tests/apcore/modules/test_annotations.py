@@ -55,11 +55,25 @@ def test_a_switch_that_is_no_boolean_is_refused(field, wrong):
         {"cache_key_fields": [1]},
         {"pagination_style": None},
         {"extra": ["a"]},
+        {"extra": {1: "a"}},
     ],
 )
 def test_other_values_of_the_wrong_type_are_refused(wrong):
     with pytest.raises(TypeError, match=next(iter(wrong))):
         ModuleAnnotations.from_dict(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["readonly", None, ["readonly"]])
+def test_what_is_no_mapping_is_refused(wrong):
+    with pytest.raises(TypeError, match="must be a mapping"):
+        ModuleAnnotations.from_dict(wrong)
+
+
+def test_the_refusal_says_what_is_expected():
+    with pytest.raises(TypeError, match="'readonly' is bool, and has the wrong type str"):
+        ModuleAnnotations(readonly="yes")
+    with pytest.raises(TypeError, match="'cache_key_fields' is list or tuple"):
+        ModuleAnnotations(cache_key_fields="id")
 
 
 @pytest.mark.req(

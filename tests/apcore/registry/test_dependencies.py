@@ -172,7 +172,16 @@ def test_two_modules_of_one_id_are_refused():
 
 
 @pytest.mark.parametrize(
-    "dependencies", ["b", [1], [{"version": "1.0.0"}], {"needs": []}, [{"module_id": "b", "v": 1}]]
+    "dependencies",
+    [
+        "b",
+        [1],
+        [{"version": "1.0.0"}],
+        {"needs": []},
+        [{"module_id": "b", "v": 1}],
+        ["no id"],
+        [{"module_id": "b", "version": "newest"}],
+    ],
 )
 def test_what_is_no_dependency_is_refused(dependencies):
     with pytest.raises(InvalidInputError, match="'a'"):

@@ -412,6 +412,19 @@ class TestDependencies:
             registry.discover()
         assert not registry.has_module("a")
 
+    @pytest.mark.parametrize(
+        "declared", ["'b'", "[{'module': 'b'}]", "[{'module_id': 'b', 'version': 'new'}]", "['B-1']"]
+    )
+    def test_what_is_no_dependency_is_told_with_the_file(self, project, write, declared):
+        write("extensions/a.py", f"{RECORDER}    dependencies = {declared}\n")
+        write("extensions/b.py", RECORDER)
+        registry = Registry()
+
+        with pytest.raises(ModuleLoadError, match=r"Module 'a' of '.*a\.py': .*dependenc") as caught:
+            registry.discover()
+        assert isinstance(caught.value.cause, ValueError)
+        assert registry.list() == []
+
     @pytest.mark.req("R-5.15.2-02", "R-5.3-08")
     def test_a_missing_optional_one_is_told(self, project, write, caplog):
         caplog.set_level("INFO", "apcore.registry")

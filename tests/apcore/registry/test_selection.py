@@ -44,6 +44,16 @@ def test_what_nothing_fits_is_not_found(reference):
     assert caught.value.details == {"module_id": reference}
 
 
+def test_modules_may_have_short_versions():
+    versions = {"a.db": "1.2", "a.db_v2": "2"}
+
+    assert [resolve_module_id(f"a.db@{each}", versions) for each in ("1", "^1.1.0", "2.0.0")] == [
+        "a.db",
+        "a.db",
+        "a.db_v2",
+    ]
+
+
 def test_a_locked_reference_takes_no_other_version():
     with pytest.raises(ModuleNotFoundError):
         resolve_module_id("a.db@2", VERSIONS, "locked")

@@ -18,6 +18,12 @@ def test_texts_that_are_no_versions(text):
         Version.parse(text)
 
 
+@pytest.mark.parametrize("value", [None, 1.2, 1, ["1.0.0"]])
+def test_what_is_no_text_is_no_version(value):
+    with pytest.raises(VersionIncompatibleError):
+        negotiate_version(value, "1.3.0")
+
+
 @pytest.mark.req("R-13.1-01")
 @given(versions)
 def test_versions_are_read_back(version):
@@ -72,6 +78,11 @@ def test_order():
 def test_constraints(constraint, inside, outside):
     assert all(satisfies(version, constraint) for version in inside)
     assert not any(satisfies(version, constraint) for version in outside)
+
+
+def test_a_short_version_is_completed():
+    assert satisfies("1.2", "1.2.0")
+    assert satisfies("2", ">=1.9.0")
 
 
 @pytest.mark.parametrize("constraint", ["", "^", ">=x", "1.0.0,", "=>1.0.0", "^1.", "01", "1.2.3.4"])
