@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -17,7 +17,7 @@ from apcore.approval import ApprovalResult, EffectDriftError
 from apcore.context import Context
 from apcore.effects import EffectRecord
 from apcore.errors import ApprovalPendingError, ModuleError, PipelineStepError, propagate_error
-from apcore.events import HeldEvents, held_events, hold_events
+from apcore.events import Event, HeldEvents, held_events, hold_events
 from apcore.execution import AsyncRunner, Chunk, Paused, SyncRunner, drive, hand_out
 from apcore.execution.deadlines import Deadlines
 from apcore.execution.windows import Shielded
@@ -26,7 +26,17 @@ from apcore.redaction import SensitiveValues
 from django_apcore.effects import governed
 from django_apcore.exceptions import ApprovalConflict
 from django_apcore.models import OutboxMessage
-from django_apcore.services import consume, fail, may_pass, record_outcome, secrets_of, sqlstate_of, supersede
+from django_apcore.services import (
+    consume,
+    fail,
+    has_stored,
+    may_pass,
+    record_outcome,
+    secrets_of,
+    sqlstate_of,
+    store_held,
+    supersede,
+)
 
 _ATTEMPTS = 3
 """How often a transaction that another one got in the way of is run (PostgreSQL error 40001, 40P01)."""
@@ -57,8 +67,9 @@ class DjangoSyncRunner(SyncRunner):
         if invocation.grant is not None:
             await self._execute_granted(invocation, body, invocation.grant)
         elif invocation.definition.effect == "transactional":
-            with _telling_after_the_commit(), _atomic_everywhere():
+            with _telling_after_the_commit() as news, _atomic_everywhere():
                 await body(self)
+                news.store()
         else:
             await body(self)
 
@@ -89,18 +100,18 @@ class DjangoSyncRunner(SyncRunner):
     async def _commit(self, invocation: Invocation, body: Body, grant: ApprovalResult, stored_id: str | None) -> None:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                with _telling_after_the_commit():
+                with _telling_after_the_commit() as news:
                     if invocation.definition.effect == "transactional":
-                        await self._commit_measured(invocation, body, grant, stored_id)
+                        await self._commit_measured(invocation, body, grant, stored_id, news)
                     else:
-                        await self._commit_unmeasured(body, stored_id)
+                        await self._commit_unmeasured(body, stored_id, news)
                 return
             except (OperationalError, ModuleError) as error:
                 if attempt == _ATTEMPTS or not _may_be_retried(error):
                     raise
 
     async def _commit_measured(
-        self, invocation: Invocation, body: Body, grant: ApprovalResult, stored_id: str | None
+        self, invocation: Invocation, body: Body, grant: ApprovalResult, stored_id: str | None, news: _News
     ) -> None:
         expected, secrets = grant.effect_digest, _secrets(invocation)
         output: Any = None
@@ -114,11 +125,12 @@ class DjangoSyncRunner(SyncRunner):
                 raise EffectDriftError(record)
             if stored_id is not None:
                 record_outcome(stored_id, record, output)
+            news.store()
 
         with governed(commit=True, first=first, last=last, approval_id=stored_id, secrets=secrets):
             output = await body(self)
 
-    async def _commit_unmeasured(self, body: Body, stored_id: str | None) -> None:
+    async def _commit_unmeasured(self, body: Body, stored_id: str | None, news: _News) -> None:
         """Plans and claims were compared by the execute step; what cannot be previewed has nothing to compare."""
         with _atomic_everywhere():
             if stored_id is not None:
@@ -126,6 +138,7 @@ class DjangoSyncRunner(SyncRunner):
             output = await body(self)
             if stored_id is not None:
                 record_outcome(stored_id, None, output)
+            news.store()
 
 
 class DjangoAsyncRunner(AsyncRunner):
@@ -221,21 +234,40 @@ def _superseding(invocation: Invocation, stored_id: str, effect: EffectRecord) -
     )
 
 
+class _News:
+    """The events of a block that a transaction surrounds."""
+
+    def __init__(self) -> None:
+        self.held = HeldEvents()
+        self._is_outermost = held_events() is None
+        self._stored: Sequence[Event] = ()
+
+    def store(self) -> None:
+        """Write down for webhooks what they are to get, at the end of the transaction and in it."""
+        if self._is_outermost:
+            self._stored = store_held(self.held)
+
+    def release(self) -> None:
+        """Tell everybody; what was written down is not written again."""
+        with has_stored(self._stored):
+            self.held.release()
+
+
 @contextmanager
-def _telling_after_the_commit() -> Iterator[None]:
+def _telling_after_the_commit() -> Iterator[_News]:
     """Keep the events of the block until it is committed; of one that fails, what happened all the same is told."""
-    held = HeldEvents()
+    news = _News()
     try:
-        with hold_events(held):
-            yield
+        with hold_events(news.held):
+            yield news
     except BaseException:
-        held.drop()
+        news.held.drop()
         raise
     connection = connections[router.db_for_write(OutboxMessage)]
     if connection.in_atomic_block and held_events() is None:
-        connection.on_commit(held.release, robust=True)
+        connection.on_commit(news.release, robust=True)
     else:
-        held.release()
+        news.release()
 
 
 @contextmanager

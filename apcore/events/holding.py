@@ -24,6 +24,10 @@ class HeldEvents:
         """Keep an event for later."""
         self._waiting.append((emit, event))
 
+    def waiting_for(self, emit: Callable[[Event], None]) -> list[Event]:
+        """What waits to be emitted by ``emit``, in order: for who has to write it down before the work is done."""
+        return [event for each, event in self._waiting if each == emit]
+
     def release(self) -> None:
         """Emit everything: the work stays. Inside of another block it waits there."""
         self._emit(lambda event: True)

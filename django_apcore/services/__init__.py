@@ -1,8 +1,9 @@
 """What can be done, one verb per file: permission, row lock, status check, audit entry and signal together."""
 
+from django_apcore.services._announce import store_held
 from django_apcore.services._calls import secrets_of, sensitive_keys
 from django_apcore.services._database import is_lost, may_pass, sqlstate_of
-from django_apcore.services._deliveries import store_deliveries
+from django_apcore.services._deliveries import has_stored, store_deliveries
 from django_apcore.services._requests import find as find_request
 from django_apcore.services._requests import policy_for
 from django_apcore.services._tasks import find_task
@@ -75,6 +76,7 @@ __all__ = [
     "fail",
     "find_request",
     "find_task",
+    "has_stored",
     "is_alive",
     "is_lost",
     "keep_records",
@@ -107,6 +109,7 @@ __all__ = [
     "shown_value",
     "sqlstate_of",
     "store_deliveries",
+    "store_held",
     "submit",
     "supersede",
     "toggle",

@@ -7,7 +7,7 @@ from django.apps import apps
 from django.db import transaction
 from django.dispatch import Signal
 
-from apcore.events import Event
+from apcore.events import Event, EventEmitter, HeldEvents
 from django_apcore.effects import keep_books
 from django_apcore.services._database import alias
 from django_apcore.services._deliveries import has_stored, store_deliveries
@@ -33,13 +33,28 @@ def announce_event(event: Event) -> None:
     transaction.on_commit(lambda: _emit([event]), using=alias(), robust=True)
 
 
+def store_held(held: HeldEvents) -> Sequence[Event]:
+    """Store what webhooks are to get of the events that wait for the end of the transaction, in that transaction.
+
+    Returns the events, for `has_stored` when they are emitted.
+    """
+    events = held.waiting_for(_emitter().emit)
+    store_deliveries(events)
+    return events
+
+
 def _send(signal: Signal, sender: type, news: dict[str, Any]) -> None:
     signal.send_robust(sender=sender, **news)
 
 
 def _emit(events: Sequence[Event]) -> None:
-    config: Any = apps.get_app_config("django_apcore")
-    emitter = config.get_runtime().app.events
+    emitter = _emitter()
     with has_stored(events):
         for event in events:
             emitter.emit(event)
+
+
+def _emitter() -> EventEmitter:
+    config: Any = apps.get_app_config("django_apcore")
+    found: EventEmitter = config.get_runtime().app.events
+    return found

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import partial
 
 from django.db import transaction
@@ -12,6 +13,7 @@ from apcore.events.webhooks import is_dead_letter_about
 from apcore.ids import match_pattern
 from django_apcore.models import OutboxMessage, WebhookSubscriber
 from django_apcore.secrets import encrypt
+from django_apcore.services._calls import redacted
 from django_apcore.services._database import alias, atomic
 from django_apcore.signals import webhooks_written
 
@@ -33,7 +35,7 @@ def has_stored(events: Sequence[Event]) -> Iterator[None]:
 def store_deliveries(events: Sequence[Event]) -> int:
     """Write one message for each webhook that wants to hear of an event. Returns how many there are.
 
-    It joins the caller's transaction: nothing is sent for work that is rolled back.
+    It joins the caller's transaction: nothing is sent for work that is rolled back. Sensitive values are replaced.
     """
     news = [event for event in events if event.event_id not in _stored.get()]
     if not news:
@@ -58,9 +60,10 @@ def _wants(subscriber: WebhookSubscriber, event: Event) -> bool:
 
 
 def _message(event: Event, subscriber: WebhookSubscriber) -> OutboxMessage:
+    shown = replace(event, data=redacted(dict(event.data)))
     return OutboxMessage(
         kind=OutboxMessage.Kind.WEBHOOK,
-        payload_encrypted=encrypt({"event_id": event.event_id, "type": event.type, "body": event.to_json()}),
+        payload_encrypted=encrypt({"event_id": event.event_id, "type": event.type, "body": shown.to_json()}),
         idempotency_key=f"{event.event_id}:{subscriber.pk}",
         subscriber=subscriber,
         subject=event.type[:_SUBJECT_LENGTH],

@@ -67,3 +67,15 @@ def test_after_the_block_nothing_waits(emitter, heard):
         raise ValueError("no")
     emitter.emit(OWN)
     assert heard == [OWN.type]
+
+
+def test_what_waits_can_be_seen_by_emitter(emitter):
+    other = EventEmitter()
+    for each in (emitter, other):
+        each.subscribe(lambda event: None)
+    with hold_events() as held:
+        emitter.emit(OWN)
+        other.emit(TOGGLED)
+    assert [event.type for event in held.waiting_for(emitter.emit)] == [OWN.type]
+    held.release()
+    assert held.waiting_for(emitter.emit) == []

@@ -12,14 +12,22 @@ from django.db import connection, transaction
 from django.test import override_settings
 from django.utils import timezone
 
-from apcore import Event, module
+from apcore import Context, Event, ModuleAnnotations, module
 from apcore.errors import ModuleError
 from apcore.events.webhooks import is_authentic
 from django_apcore import runtime as runtime_room
 from django_apcore.models import ApprovalRequest, OutboxMessage, WebhookSubscriber
 from django_apcore.runtime import Runtime
-from django_apcore.secrets import encrypt
-from django_apcore.services import approve, cancel, deliver_webhooks, reject, retry_delivery, toggle
+from django_apcore.secrets import decrypt, encrypt
+from django_apcore.services import (
+    approve,
+    cancel,
+    deliver_webhooks,
+    execute_approved,
+    reject,
+    retry_delivery,
+    toggle,
+)
 from django_apcore.testing import allow_all, override_runtime
 from tests.apcore.events.webhooks.receivers import Receiver, receiver, status
 from tests.django_apcore.stage import MODULES, ask
@@ -339,6 +347,65 @@ def test_an_event_of_a_call_leaves_when_it_is_committed_and_a_rehearsal_sends_no
         runtime.executor.call("test.tell", {"fail": False})
         assert heard == []
     assert [event.type for event in heard] == waiting() == ["billing.invoice"]
+
+
+class Died(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.django_db(transaction=True, databases="__all__")
+@pytest.mark.parametrize("is_approved", [False, True], ids=["called", "approved"])
+def test_an_event_of_a_call_survives_a_process_that_dies_after_the_commit(
+    runtime: Runtime,
+    subscribe: Subscribe,
+    requester: User,
+    approver: User,
+    monkeypatch: pytest.MonkeyPatch,
+    is_approved: bool,
+    queue: Any,
+) -> None:
+    @module(id="test.tell", effect="transactional", annotations=ModuleAnnotations(requires_approval=is_approved))
+    def tell() -> None:
+        """Tell of something"""
+        Group.objects.create(name="told")
+        runtime.app.events.emit(Event("billing.invoice", {"api_key": "hunter22"}))
+
+    def die(*arguments: Any) -> None:
+        raise Died
+
+    subscribe(types=["billing.*"])
+    runtime.registry.register("test.tell", tell)
+    if is_approved:
+        request = ask(runtime, requester, "test.tell")
+        approve(request.pk, actor=approver, seen_digest=request.effect_digest)
+    monkeypatch.setattr("django_apcore.runner.HeldEvents.release", die)
+    with pytest.raises(Died):
+        execute_approved(request.pk) if is_approved else runtime.executor.call("test.tell", {})
+    assert Group.objects.filter(name="told").exists()
+    [message] = OutboxMessage.objects.filter(subject="billing.invoice")
+    assert "hunter22" not in decrypt(message.payload_encrypted)["body"]
+
+
+def test_an_event_of_a_call_shares_the_fate_of_the_callers_transaction(runtime: Runtime, subscribe: Subscribe) -> None:
+    @module(id="test.tell", effect="transactional")
+    def tell() -> None:
+        """Tell of something"""
+        runtime.app.events.emit(Event("billing.invoice"))
+
+    @module(id="test.pass_on", effect="transactional")
+    def pass_on(context: Context) -> None:
+        """Let another module tell of it"""
+        context.executor.call("test.tell", {}, context)
+        assert waiting() == []
+
+    subscribe(types=["billing.*"])
+    runtime.registry.register("test.tell", tell)
+    runtime.registry.register("test.pass_on", pass_on)
+    with transaction.atomic():
+        runtime.executor.call("test.pass_on", {})
+        assert waiting() == ["billing.invoice"]
+        transaction.set_rollback(True)
+    assert waiting() == []
 
 
 def test_a_stored_delivery_survives_the_process(runtime: Runtime, subscribe: Subscribe, there: Receiver) -> None:
