@@ -33,10 +33,14 @@ class ACL:
         conditions: Mapping[str, ConditionHandler] | None = None,
         audit: AuditSettings | None = None,
     ) -> None:
-        self._handlers: dict[str, Handlers] = {}
-        for name, handler in (conditions or {}).items():
-            self._handlers[name] = _handlers(name, handler, None)
-        self._audit = AuditLog(audit or AuditSettings())
+        given: object = conditions or {}
+        if not isinstance(given, Mapping):
+            raise _wrong("conditions", "an object of handlers by name", given)
+        settings: object = AuditSettings() if audit is None else audit
+        if not isinstance(settings, AuditSettings):
+            raise _wrong("audit", "AuditSettings", settings)
+        self._handlers: dict[str, Handlers] = {name: _handlers(name, each, None) for name, each in given.items()}
+        self._audit = AuditLog(settings)
         self._policy = self._compiled(rules, default_effect)
 
     @classmethod
@@ -97,7 +101,8 @@ class ACL:
 
     def replace(self, rules: Iterable[ACLRule | Mapping[str, Any]], default_effect: Effect | None = None) -> None:
         """Put new rules in force, in one step. Raises ACLRuleError; then the old ones stay."""
-        self._policy = self._compiled(rules, default_effect or self._policy.default_effect)
+        effect = self._policy.default_effect if default_effect is None else default_effect
+        self._policy = self._compiled(rules, effect)
 
     def register_condition(
         self, name: str, handler: ConditionHandler, *, async_handler: AsyncConditionHandler | None = None
@@ -112,6 +117,9 @@ class ACL:
         self._policy = self._compiled(self._policy.rules, self._policy.default_effect)
 
     def _compiled(self, rules: Iterable[ACLRule | Mapping[str, Any]], default_effect: Effect) -> Policy:
+        given: object = rules
+        if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+            raise _wrong("rules", "a list of rules", given)
         read = [
             rule if isinstance(rule, ACLRule) else ACLRule.from_dict(rule, f"rule {number}")
             for number, rule in enumerate(rules, 1)
@@ -120,8 +128,19 @@ class ACL:
 
 
 def _handlers(name: str, handler: ConditionHandler, async_handler: AsyncConditionHandler | None) -> Handlers:
+    given: object = name
+    if not isinstance(given, str) or not given:
+        raise ACLRuleError(f"A condition has a name, not {name!r}", details={"field": "conditions"})
     if name in BUILT_IN or name.startswith("$"):
         raise ACLRuleError(f"The condition '{name}' belongs to the protocol", details={"field": f"conditions.{name}"})
+    functions: list[object] = [handler] if async_handler is None else [handler, async_handler]
+    for function in functions:
+        if not callable(function):
+            raise _wrong(f"The handler of condition '{name}'", "a function of the value and the context", function)
     if async_handler is None and inspect.iscoroutinefunction(handler):
         return Handlers(None, handler)
     return Handlers(handler, async_handler)
+
+
+def _wrong(what: str, expected: str, given: object) -> ACLRuleError:
+    return ACLRuleError(f"{what} must be {expected}, not {type(given).__name__}", details={"field": what})

@@ -38,7 +38,8 @@ class AuditSettings:
         for name, value in switches.items():
             if not isinstance(value, bool):
                 raise ACLRuleError(f"audit.{name} must be true or false", details={"field": f"audit.{name}"})
-        if self.log_level not in _LEVELS:
+        level: object = self.log_level
+        if not isinstance(level, str) or level not in _LEVELS:
             raise ACLRuleError(
                 f"audit.log_level must be one of {', '.join(_LEVELS)}", details={"field": "audit.log_level"}
             )

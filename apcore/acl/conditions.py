@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -148,8 +149,8 @@ def _ask(key: str, value: Any, handlers: Handlers) -> Condition:
             return None
         try:
             return _checked(key, ask(value, context))
-        except Exception:
-            logger.exception("ACL condition '%s' failed", key)
+        except Exception as error:  # noqa: BLE001 - whatever it is, there is no answer
+            _tell(key, error)
             return None
 
     if ask_async is None:
@@ -158,11 +159,17 @@ def _ask(key: str, value: Any, handlers: Handlers) -> Condition:
     async def holds_async(context: Context) -> Answer:
         try:
             return _checked(key, await ask_async(value, context))
-        except Exception:
-            logger.exception("ACL condition '%s' failed", key)
+        except Exception as error:  # noqa: BLE001 - as above
+            _tell(key, error)
             return None
 
     return Condition(holds, holds_async, is_custom=True)
+
+
+def _tell(key: str, error: Exception) -> None:
+    # The text of the error may hold secrets.
+    place = traceback.extract_tb(error.__traceback__, limit=-1)[-1]
+    logger.error("ACL condition '%s' failed: %s at %s:%s", key, type(error).__name__, place.filename, place.lineno)
 
 
 def _checked(key: str, answer: Any) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import yaml
 from apcore.acl.audit import AuditSettings
 from apcore.acl.rules import EFFECTS, ACLRule, Effect
 from apcore.errors import ACLRuleError
-from apcore.schema import yaml_fault
+from apcore.schema import read_yaml, yaml_fault
 
 _KEYS: Final = frozenset({"$schema", "version", "rules", "default_effect", "audit"})
 _SUFFIXES: Final = frozenset({".yaml", ".yml"})
@@ -33,6 +34,8 @@ def read_acl(path: str | Path) -> ACLFile:
     Raises ACLRuleError, naming file, rule and field, for everything that is not exactly right, and when two files of a
     directory disagree: an access list that cannot be read must not become an open door.
     """
+    if not isinstance(path, (str, PathLike)):
+        raise ACLRuleError(f"An ACL is read from a path, not from {type(path).__name__}")
     location = Path(path)
     if not location.is_dir():
         return _read_file(location)
@@ -48,9 +51,9 @@ def read_acl(path: str | Path) -> ACLFile:
 
 def _read_file(path: Path) -> ACLFile:
     try:
-        data = yaml.load(path.read_text(encoding="utf-8"), _StrictLoader)  # noqa: S506 - it is a SafeLoader
+        data = read_yaml(path.read_text(encoding="utf-8"))
         return _parse(data)
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ACLRuleError(f"{path} cannot be read: {error}", details={"file": str(path)}, cause=error) from error
     except yaml.YAMLError as error:
         raise ACLRuleError(f"{path} cannot be read: {yaml_fault(error)}", details={"file": str(path)}) from None
@@ -83,14 +86,3 @@ def _agreed(key: str, values: list[Any], location: Path) -> Any:
     if any(value != given[0] for value in given):
         raise ACLRuleError(f"the files in {location} disagree about '{key}'", details={"field": key})
     return given[0] if given else None
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Refuses a key that stands twice in one object, of which YAML would silently keep the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = [key for position, key in enumerate(keys) if key in keys[:position]]
-        if twice:
-            raise yaml.constructor.ConstructorError(None, None, f"the key {twice[0]!r} stands twice", node.start_mark)
-        return super().construct_mapping(node, deep)

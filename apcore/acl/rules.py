@@ -42,6 +42,7 @@ class ACLRule:
             raise _fault("description", "must be text")
         if self.conditions is not None and not isinstance(self.conditions, Mapping):
             raise _fault("conditions", "must be an object")
+        _require_finite(self.conditions)
         object.__setattr__(self, "conditions", copy.deepcopy(self.conditions) or None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,6 +94,24 @@ def _patterns(field: str, patterns: Any) -> tuple[str, ...]:
     if len(patterns) > 2 and patterns[0] == "$not":
         logger.warning("An ACL rule's %s start with '$not' and hold several patterns: only the first counts", field)
     return tuple(patterns)
+
+
+_MOST_CONTAINERS: Final = 10_000
+_DEEPEST: Final = 50
+
+
+def _require_finite(conditions: Any) -> None:
+    """Refuse conditions that contain themselves, and those whose few lines stand for billions (YAML aliases)."""
+    waiting, count = [(conditions, 1)], 0
+    while waiting:
+        value, depth = waiting.pop()
+        if not isinstance(value, (Mapping, list, tuple)):
+            continue
+        count += 1
+        if depth > _DEEPEST or count > _MOST_CONTAINERS:
+            limits = f"{_DEEPEST} levels deep and {_MOST_CONTAINERS:,} objects and lists"
+            raise _fault("conditions", f"may be {limits} at most; these are more, or contain themselves")
+        waiting += [(each, depth + 1) for each in (value.values() if isinstance(value, Mapping) else value)]
 
 
 def _fault(field: str, problem: str) -> ACLRuleError:

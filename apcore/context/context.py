@@ -6,11 +6,12 @@ import copy
 import json
 import logging
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from apcore.context.cancel import CancelToken
 from apcore.context.identity import Identity
 from apcore.context.trace import TraceParent, is_trace_id, new_trace_id
+from apcore.errors import InvalidInputError, require
 from apcore.redaction import redact
 
 logger = logging.getLogger("apcore.context")
@@ -86,14 +87,18 @@ class Context:
         cancel_token: CancelToken | None = None,
         services: Mapping[str, Any] | None = None,
     ) -> Context:
-        """A top-level context. An invalid ``trace_parent`` is replaced and logged, never refused (§10.5)."""
+        """A top-level context. An invalid ``trace_parent`` is replaced and logged, never refused (§10.5).
+
+        Raises InvalidInputError for any other argument of the wrong type.
+        """
+        _require_kinds(identity=identity, caller_id=caller_id, data=data, cancel_token=cancel_token, services=services)
         if trace_parent is not None and not is_trace_id(trace_parent):
             logger.warning("Ignoring an invalid trace_parent; a new trace ID was generated")
             trace_parent = None
         context = cls(
             trace_parent or new_trace_id(),
             caller_id,
-            tuple(call_chain),
+            _chain(call_chain),
             executor,
             identity,
             data,
@@ -178,32 +183,34 @@ class Context:
         """The JSON form that may travel between processes (§5.7).
 
         ``executor``, ``services``, the cancel token and keys of ``data`` that start with an underscore stay; so do
-        values that JSON cannot hold.
+        values of ``data`` and of the identity's ``attrs`` that JSON cannot hold, with a warning.
         """
+        identity = self.identity.to_dict() if self.identity else None
+        if identity is not None:
+            identity["attrs"] = _travelling("identity.attrs", identity["attrs"])
+        shared = {key: value for key, value in self.data.items() if not str(key).startswith(_PRIVATE_KEY_PREFIX)}
         return {
             "trace_id": self.trace_id,
             "caller_id": self.caller_id,
             "call_chain": list(self.call_chain),
-            "identity": self.identity.to_dict() if self.identity else None,
-            "data": {key: value for key, value in self.data.items() if _travels(key, value)},
+            "identity": identity,
+            "data": _travelling("context.data", shared),
         }
 
     @classmethod
     def deserialize(cls, data: Mapping[str, Any]) -> Context:
         """Read the form of ``serialize()``. The executor that continues the call injects itself (§5.7).
 
-        Raises ValueError when ``trace_id`` is not a valid trace ID.
+        Raises InvalidInputError when it is not of that form: without a valid ``trace_id``, for example.
         """
+        require("A serialized context", data, Mapping, "an object")
         if not is_trace_id(data.get("trace_id")):
-            raise ValueError("A serialized context needs a valid trace_id: 32 lower-case hex digits")
-        identity = data.get("identity")
-        context = cls(
-            data["trace_id"],
-            data.get("caller_id"),
-            tuple(data.get("call_chain") or ()),
-            identity=Identity.from_dict(identity) if identity else None,
-            data=dict(data.get("data") or {}),
-        )
+            raise InvalidInputError("A serialized context needs a valid trace_id: 32 lower-case hex digits (§10.5)")
+        identity, shared = data.get("identity"), data.get("data")
+        read = Identity.from_dict(identity) if identity is not None else None
+        _require_kinds(caller_id=data.get("caller_id"), data=shared)
+        chain = _chain(data.get("call_chain") or ())
+        context = cls(data["trace_id"], data.get("caller_id"), chain, identity=read, data=dict(shared or {}))
         context.span = TraceParent(context.trace_id, "")
         return context
 
@@ -216,12 +223,37 @@ def is_rehearsal(context: Context) -> bool:
     return _REHEARSAL in context.data
 
 
-def _travels(key: str, value: Any) -> bool:
-    if key.startswith(_PRIVATE_KEY_PREFIX):
-        return False
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        logger.warning("context.data[%r] is no JSON value and stays behind", key)
-        return False
-    return True
+_KINDS: Final[Mapping[str, tuple[Any, str]]] = {
+    "identity": (Identity, "an Identity"),
+    "caller_id": (str, "the ID of a module"),
+    "data": (dict, "a dict"),
+    "cancel_token": (CancelToken, "a CancelToken"),
+    "services": (Mapping, "an object of services by name"),
+}
+
+
+def _require_kinds(**fields: object) -> None:
+    for name, value in fields.items():
+        if value is not None:
+            require(f"{name} of a context", value, *_KINDS[name])
+
+
+def _chain(given: Any) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InvalidInputError(f"call_chain of a context must be a list of module IDs, not {type(given).__name__}")
+    chain = tuple(given)
+    for each in chain:
+        require("A part of call_chain", each, str, "the ID of a module")
+    return chain
+
+
+def _travelling(where: str, values: Mapping[Any, Any]) -> dict[str, Any]:
+    """A copy of what of the values JSON can hold."""
+    copied: dict[str, Any] = {}
+    for key, value in values.items():
+        try:
+            require("A key", key, str, "a text")
+            copied[key] = json.loads(json.dumps(value, allow_nan=False))
+        except (InvalidInputError, TypeError, ValueError, RecursionError):
+            logger.warning("%s[%r] is no JSON value and stays behind", where, key)
+    return copied

@@ -96,6 +96,9 @@ from apcore.errors.propagation import (
     CallContext,
     propagate_error,
 )
+from apcore.errors.requiring import (
+    require,
+)
 from apcore.errors.schema import (
     SchemaCircularRefError,
     SchemaNotFoundError,
@@ -176,4 +179,5 @@ __all__ = [
     "error_code_prefix",
     "format_error",
     "propagate_error",
+    "require",
 ]

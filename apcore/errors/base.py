@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, ClassVar, Final, Self, TypeVar
 
 from apcore.errors.codes import RENAMED_CODES, ErrorCodes
+from apcore.plain import plain
 
 
 class _Unset(Enum):
@@ -17,6 +18,7 @@ class _Unset(Enum):
 _UNSET: Final = _Unset.UNSET
 
 _OPTIONAL_FIELDS: Final = ("trace_id", "timestamp", "retryable", "ai_guidance", "user_fixable", "suggestion")
+_NESTED_CAUSES: Final = 20
 
 
 class ModuleError(Exception):
@@ -76,7 +78,8 @@ class ModuleError(Exception):
             self.retryable = retryable
         if cause is not None:
             self.__cause__ = cause
-        self.details = dict(details or {})
+        told: object = details or {}
+        self.details = dict(told) if isinstance(told, Mapping) else {"details": told}  # errors must not fail
         self.trace_id = trace_id
         self.module_id = module_id
         self.call_chain = tuple(call_chain)
@@ -101,26 +104,42 @@ class ModuleError(Exception):
     def to_dict(self) -> dict[str, Any]:
         """The error as JSON-ready data, without the fields that are null (§8.1, §8.1.1, §8.5).
 
-        A cause is nested only if it is itself a ``ModuleError``: the text of any other exception may hold secrets.
+        A cause is nested only if it is itself a ``ModuleError``: the text of any other exception may hold secrets. Of
+        causes that go on for ever, or go round in a circle, the first 20 are told.
         """
+        data: dict[str, Any] = {}
+        for error in reversed(self._told()):
+            nested = {"cause": data} if data else {}
+            data = error.own_fields() | nested
+        written: dict[str, Any] = plain(data)
+        return written
+
+    def _told(self) -> list[ModuleError]:
+        told: list[ModuleError] = [self]
+        cause = self.cause
+        while isinstance(cause, ModuleError) and len(told) <= _NESTED_CAUSES:
+            if any(cause is each for each in told):
+                break
+            told.append(cause)
+            cause = cause.cause
+        return told
+
+    def own_fields(self) -> dict[str, Any]:
+        """What ``to_dict()`` tells of this error alone."""
         data: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.details:
-            data["details"] = dict(self.details)
-        for field in _OPTIONAL_FIELDS:
-            value = getattr(self, field)
-            if value is not None:
-                data[field] = value
-        if isinstance(self.cause, ModuleError):
-            data["cause"] = self.cause.to_dict()
-        return data
+            data["details"] = self.details
+        given = ((field, getattr(self, field)) for field in _OPTIONAL_FIELDS)
+        return data | {field: value for field, value in given if value is not None}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Rebuild an error from ``to_dict()`` data, as the class that owns its code; nulls and old codes are accepted.
 
-        A code that no subclass owns gives an instance of the class it was called on, which keeps the code.
+        A code that no subclass owns gives an instance of the class it was called on, which keeps the code. Raises
+        ModuleError (GENERAL_INVALID_INPUT) for data of another form.
         """
-        code = RENAMED_CODES.get(data["code"], data["code"])
+        code = _code_in(data)
         owner = _owner_of(code, cls)
         if owner is not cls:
             return owner.from_dict(data)
@@ -141,6 +160,38 @@ class ModuleError(Exception):
         )
         error.timestamp = data.get("timestamp") or error.timestamp
         return error
+
+
+def _code_in(data: Any) -> str:
+    """The code of a written error, by its name of today; by the way, whether it is a written error at all."""
+    if not isinstance(data, Mapping) or not isinstance(code := data.get("code"), str):
+        raise _no_error("it must be an object whose code is a text")
+    for field, kind in _WRITTEN.items():
+        if data.get(field) is not None and not isinstance(data[field], kind):
+            raise _no_error(f"its {field} is of type {type(data[field]).__name__}")
+    return RENAMED_CODES.get(code, code)
+
+
+def _no_error(problem: str) -> ModuleError:
+    return ModuleError(
+        f"This is no error as to_dict() writes it: {problem} (§8.1)",
+        code=ErrorCodes.GENERAL_INVALID_INPUT,
+        http_status=400,
+        retryable=False,
+    )
+
+
+_WRITTEN: Final[Mapping[str, type]] = {
+    "message": str,
+    "details": Mapping,
+    "cause": Mapping,
+    "trace_id": str,
+    "timestamp": str,
+    "retryable": bool,
+    "ai_guidance": str,
+    "user_fixable": bool,
+    "suggestion": str,
+}
 
 
 def _restored(cls: type[ModuleError], args: tuple[Any, ...], fields: Mapping[str, Any]) -> ModuleError:

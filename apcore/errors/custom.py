@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from apcore.errors.codes import RESERVED_CODE_PREFIXES
+from apcore.errors.codes import RENAMED_CODES, RESERVED_CODE_PREFIXES
 from apcore.errors.general import ErrorCodeCollisionError
 
 
@@ -19,13 +19,14 @@ def detect_error_code_collisions(
     """The set of all codes, of the framework and of every module.
 
     Raises ``ErrorCodeCollisionError`` for a code that two modules declare, or that belongs to the framework: one of
-    ``framework_codes``, or any that starts with MODULE_, SCHEMA_, ACL_ or GENERAL_ (§8.4).
+    ``framework_codes``, one that the framework used before, or any that starts with MODULE_, SCHEMA_, ACL_ or GENERAL_
+    (§8.4).
     """
     reserved = frozenset(framework_codes)
     owners: dict[str, str] = {}
     for module_id, codes in module_codes_map.items():
         for code in codes:
-            if code in reserved or code.startswith(RESERVED_CODE_PREFIXES):
+            if code in reserved or code in RENAMED_CODES or code.startswith(RESERVED_CODE_PREFIXES):
                 raise _collision(code, module_id, "the framework")
             if code in owners:
                 raise _collision(code, module_id, f"module '{owners[code]}'")

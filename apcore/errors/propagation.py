@@ -34,6 +34,7 @@ def propagate_error(error: BaseException, module_id: str, context: CallContext) 
         error.trace_id = context.trace_id
     if error.module_id is None:
         error.module_id = module_id
+    if not error.call_chain:
         error.call_chain = tuple(context.call_chain)
     return error
 

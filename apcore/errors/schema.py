@@ -34,13 +34,14 @@ class SchemaValidationError(ModuleError):
         super().__init__(message, **fields)
         self.errors = [dict(error) for error in errors]
 
-    def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {"errors": [dict(error) for error in self.errors]}
+    def own_fields(self) -> dict[str, Any]:
+        return super().own_fields() | {"errors": self.errors}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         error = super().from_dict(data)
-        error.errors = [dict(each) for each in data.get("errors") or ()]
+        errors = data.get("errors")
+        error.errors = [dict(each) for each in errors if isinstance(each, Mapping)] if isinstance(errors, list) else []
         return error
 
 

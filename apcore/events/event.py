@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import uuid
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from types import MappingProxyType, NoneType
 from typing import Any, Final, Literal, get_args
 
 from apcore.errors import InvalidInputError
+from apcore.plain import plain
 
 Severity = Literal["info", "warn", "error"]
 SEVERITIES: Final[tuple[str, ...]] = get_args(Severity)
@@ -84,7 +84,7 @@ class Event:
 
     def to_json(self) -> str:
         """``to_dict()`` on one line. What JSON cannot hold is written as its text, a number that is none as null."""
-        return json.dumps(_plain(self.to_dict()), ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(plain(self.to_dict()), ensure_ascii=False, separators=(",", ":"))
 
 
 def _require_kinds(event: Event) -> None:
@@ -93,13 +93,3 @@ def _require_kinds(event: Event) -> None:
         value = getattr(event, name)
         if not isinstance(value, kind):
             raise InvalidInputError(f"{name} of '{event.type}' must be {words}, not {type(value).__name__}")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)

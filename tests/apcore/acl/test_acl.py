@@ -144,3 +144,42 @@ def test_rules_that_live_in_memory_are_never_stale():
     assert not acl.is_stale
     acl.refresh()
     assert acl.check("api.x", "orders.create")
+
+
+@pytest.mark.parametrize(
+    ("argument", "wrong"),
+    [
+        *[("rules", each) for each in (None, 5, "abc", {}, RULES[0])],
+        *[("default_effect", each) for each in (None, True, "", "maybe", ["deny"])],
+        *[("conditions", each) for each in (5, {"x": 5}, {5: is_office_hour}, {"": is_office_hour})],
+        *[("audit", each) for each in (5, False, {"enabled": True})],
+    ],
+)
+def test_what_an_access_list_cannot_be_made_of_is_refused(argument, wrong):
+    with pytest.raises(ACLRuleError):
+        ACL(**{argument: wrong})
+
+
+@pytest.mark.parametrize(("rules", "effect"), [(None, None), (5, None), ("ab", None), ([], ""), ([], "maybe")])
+def test_what_cannot_take_the_place_of_the_rules_leaves_them(rules, effect):
+    acl = ACL(RULES)
+    with pytest.raises(ACLRuleError):
+        acl.replace(rules, effect)
+    assert acl.check("api.x", "orders.create")
+
+
+@pytest.mark.parametrize(("name", "handlers"), [(None, [is_office_hour]), ("x", [None]), ("x", [5]), ("x", [max, 5])])
+def test_what_is_no_condition_is_refused(name, handlers):
+    acl = ACL(RULES)
+    with pytest.raises(ACLRuleError, match="condition"):
+        acl.register_condition(name, handlers[0], async_handler=handlers[1] if len(handlers) > 1 else None)
+
+
+def test_conditions_that_contain_themselves_or_are_too_deep_are_refused():
+    ring, deep = {}, {"roles": ["a"]}
+    ring["$not"] = ring
+    for _ in range(5_000):
+        deep = {"$not": deep}
+    for conditions in (ring, deep):
+        with pytest.raises(ACLRuleError, match="50 levels"):
+            ACL([{**RULES[0], "conditions": conditions}])

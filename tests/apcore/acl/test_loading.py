@@ -35,6 +35,10 @@ audit:
   log_level: info
   include_denied: true
 """
+ALIASES = "rules: [{callers: ['*'], targets: ['*'], effect: allow, conditions: {$or: [&l0 {roles: [x]}, " + (
+    ", ".join(f"&l{n} {{$or: [*l{n - 1}, *l{n - 1}, *l{n - 1}, *l{n - 1}]}}" for n in range(1, 9)) + "]}}]"
+)
+"""A dozen lines that stand for a hundred thousand conditions."""
 RULE = "{callers: ['*'], targets: ['*'], effect: allow}"
 
 
@@ -80,6 +84,14 @@ def test_the_sample_of_the_specification_works(write):
         ("rules: [{callers: ['*'], targets: ['*'], effect: allow, effect: deny}]", "stands twice"),
         ("rules: ['*']", "rule 1: 'rule' must be an object"),
         ("rules: [!!python/object:os.system {}]", "cannot be read"),
+        ("rules: []\ndefault_effect: true", "'default_effect'"),
+        ("rules: []\ndefault_effect: 2020-13-45", "'default_effect'"),
+        ("rules: [0x_]", "looks like a number"),
+        ("rules: []\naudit: {log_level: [info]}", "log_level"),
+        ("rules: [{callers: ['*'], targets: ['*'], effect: allow, conditions: &a {$not: *a}}]", "what contains it"),
+        ("rules: []\n---\nrules: []", "cannot be read"),
+        ("? [rules]\n: []", "cannot be read"),
+        (ALIASES, "'conditions' may be 50 levels deep and 10,000"),
     ],
 )
 def test_a_file_that_is_not_exactly_right_is_refused_and_named(text, named, write):
@@ -88,6 +100,12 @@ def test_a_file_that_is_not_exactly_right_is_refused_and_named(text, named, writ
         ACL.load(path)
     assert str(path) in caught.value.message
     assert caught.value.details["file"] == str(path)
+
+
+@pytest.mark.parametrize("path", [None, 5, b"acl", [], "a\0b"])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(ACLRuleError, match="read"):
+        ACL.load(path)
 
 
 def test_a_missing_file_is_refused(tmp_path):

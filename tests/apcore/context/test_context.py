@@ -1,11 +1,13 @@
 import json
 import logging
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apcore.context import CancelToken, Context, Identity
+from apcore.errors import InvalidInputError
 from tests.apcore.strategies import identities
 
 IDS = st.from_regex(r"[a-z][a-z0-9_]{0,8}(\.[a-z][a-z0-9_]{0,8}){0,2}", fullmatch=True)
@@ -78,10 +80,59 @@ def test_runtime_objects_never_travel(caplog: pytest.LogCaptureFixture) -> None:
     assert "function" in caplog.text
 
 
-@pytest.mark.parametrize("bad", [{}, {"trace_id": "x"}, {"trace_id": None}])
-def test_a_serialised_context_without_a_valid_trace_is_refused(bad: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="trace_id"):
+@pytest.mark.req("R-5.7-14")
+def test_what_travels_is_a_copy_in_json(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    identity = Identity("ada", attrs={"tenant": 1, "connection": object(), "ratio": float("nan")})
+    context = Context.create(identity=identity, data={"list": [(1, 2)], "of": {1: "a"}, 5: "no name"})  # type: ignore[dict-item]
+    wire = context.serialize()
+
+    assert json.loads(json.dumps(wire, allow_nan=False)) == wire
+    assert wire["identity"]["attrs"] == {"tenant": 1}
+    assert wire["data"] == {"list": [[1, 2]], "of": {"1": "a"}}
+    assert all(part in caplog.text for part in ("attrs['connection']", "attrs['ratio']", "data[5]"))
+    wire["data"]["list"].append(3)
+    assert context.data["list"] == [(1, 2)]
+
+
+GOOD = {"trace_id": "4bf92f3577b34da6a3ce929d0e0e4736"}
+
+
+@pytest.mark.parametrize(
+    ("bad", "named"),
+    [
+        (None, "an object"),
+        ("x", "an object"),
+        ({}, "trace_id"),
+        ({"trace_id": "x"}, "trace_id"),
+        ({"trace_id": None}, "trace_id"),
+        ({**GOOD, "caller_id": 5}, "caller_id"),
+        ({**GOOD, "call_chain": "a.b"}, "call_chain"),
+        ({**GOOD, "call_chain": [1]}, "call_chain"),
+        ({**GOOD, "identity": "ada"}, "identity"),
+        ({**GOOD, "identity": {}}, "Identity"),
+        ({**GOOD, "data": [1]}, "data"),
+    ],
+)
+def test_what_is_no_serialised_context_is_refused(bad: Any, named: str) -> None:
+    with pytest.raises(InvalidInputError, match=named):
         Context.deserialize(bad)
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        *[("identity", each) for each in ("ada", {"id": "ada"}, Identity)],
+        *[("caller_id", each) for each in (5, ["a.b"])],
+        *[("call_chain", each) for each in ("a.b", 5, None, [1])],
+        *[("data", each) for each in (5, [1], "x")],
+        *[("cancel_token", each) for each in (5, CancelToken)],
+        *[("services", each) for each in (5, "x")],
+    ],
+)
+def test_what_a_context_cannot_be_made_of_is_refused_by_name(field: str, wrong: Any) -> None:
+    with pytest.raises(InvalidInputError, match=field):
+        Context.create(**{field: wrong})
 
 
 def test_progress_goes_to_whoever_watches() -> None:

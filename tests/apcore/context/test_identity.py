@@ -1,9 +1,11 @@
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 
 from apcore.context import Identity
+from apcore.errors import InvalidInputError
 from tests.apcore.strategies import identities
 
 
@@ -19,10 +21,34 @@ def test_defaults() -> None:
     assert Identity.from_dict({"id": "42"}) == identity
 
 
-@pytest.mark.parametrize("bad", ["", None, 42])
-def test_an_identity_needs_a_text_id(bad: object) -> None:
-    with pytest.raises(ValueError, match=r"Identity\.id"):
-        Identity(bad)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        *[("id", each) for each in ("", None, 42)],
+        *[("type", each) for each in ("", None, 42)],
+        # One role as text would become a role for each letter.
+        *[("roles", each) for each in ("admin", None, 42, [5])],
+        *[("attrs", each) for each in ("x", None, 42, [1])],
+    ],
+)
+def test_a_field_of_another_type_is_refused_by_name(field: str, wrong: object) -> None:
+    with pytest.raises(InvalidInputError, match=rf"Identity\.{field} must be"):
+        Identity(**{"id": "ada", field: wrong})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [
+        (None, "is an object"),
+        ("x", "is an object"),
+        ({}, "id"),
+        ({"id": "ada", "roles": "admin"}, "roles"),
+        ({"id": "ada", "attrs": [1]}, "attrs"),
+    ],
+)
+def test_what_is_no_written_identity_is_refused(data: Any, named: str) -> None:
+    with pytest.raises(InvalidInputError, match=named):
+        Identity.from_dict(data)
 
 
 def test_roles_are_frozen_whatever_was_given() -> None:
@@ -30,8 +56,3 @@ def test_roles_are_frozen_whatever_was_given() -> None:
     identity = Identity("1", roles=roles)  # type: ignore[arg-type]
     roles.append("b")
     assert identity.roles == ("a",)
-
-
-def test_one_role_as_text_is_refused_instead_of_becoming_a_role_for_each_letter() -> None:
-    with pytest.raises(ValueError, match="list"):
-        Identity("ada", roles="admin")  # type: ignore[arg-type]

@@ -199,6 +199,61 @@ def test_an_error_that_forgets_the_constructor_still_reaches_the_caller(error):
     assert propagated.message
 
 
+def test_causes_that_go_round_in_a_circle_are_told_once():
+    first, second = ModuleError("first"), ACLDeniedError("second")
+    first.__cause__, second.__cause__ = second, first
+
+    data = first.to_dict()
+
+    assert (data["message"], data["cause"]["message"], "cause" in data["cause"]) == ("first", "second", False)
+
+
+def test_of_a_long_chain_of_causes_the_first_are_told():
+    error = ModuleError("0")
+    for number in range(1, 5_000):
+        error = ModuleError(str(number), cause=error)
+
+    assert json.dumps(error.to_dict()).count('"cause"') == 20
+
+
+@pytest.mark.parametrize("value", [object(), {1}, b"x", float("nan"), datetime(2026, 1, 1), ValueError("hunter2")])
+def test_details_are_told_in_json_whatever_they_hold(value):
+    error = SchemaValidationError("Bad", details={"value": value}, errors=[{"path": "/a", "actual": value}])
+    error.details["itself"] = error.details
+
+    assert "hunter2" not in json.dumps(error.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("details", [5, "text", [1]])
+def test_details_of_another_form_do_not_make_the_error_fail(details):
+    assert ModuleError("Boom", details=details).to_dict()["details"] == {"details": details}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        5,
+        "x",
+        [],
+        {},
+        {"message": "x"},
+        {"code": None},
+        {"code": 1},
+        {"code": "X", "message": 5},
+        {"code": "X", "details": "x"},
+        {"code": "X", "cause": "x"},
+        {"code": "MODULE_TIMEOUT", "retryable": "yes"},
+        {"code": "X", "cause": {"code": 5}},
+    ],
+)
+def test_what_is_no_written_error_is_refused(data):
+    with pytest.raises(ModuleError, match="no error as to_dict") as caught:
+        ModuleError.from_dict(data)
+
+    assert (caught.value.code, caught.value.http_status) == ("GENERAL_INVALID_INPUT", 400)
+
+
 def every_error_class(base=ModuleError):
     found = {base}.union(*(every_error_class(each) for each in base.__subclasses__()))
     return {each for each in found if each.__module__.startswith("apcore.errors")}

@@ -1,6 +1,12 @@
 import pytest
 
-from apcore.errors import ACLDeniedError, ErrorFormatterDuplicateError, ErrorFormatterRegistry, format_error
+from apcore.errors import (
+    ACLDeniedError,
+    ErrorFormatterDuplicateError,
+    ErrorFormatterRegistry,
+    InvalidInputError,
+    format_error,
+)
 
 
 class Tiny:
@@ -61,6 +67,41 @@ def test_failing_formatter_still_gives_a_result(caplog):
 
     assert format_error(error, "broken", None) == error.to_dict()
     assert "adapter 'broken' failed" in caplog.text
+
+
+@pytest.mark.parametrize("answer", [None, "text", ["a"]])
+def test_a_formatter_that_returns_no_dict_gives_the_standard_form(answer, caplog):
+    class Odd:
+        def format(self, error, context):
+            return answer
+
+    ErrorFormatterRegistry.register("odd", Odd())
+    error = ACLDeniedError("No")
+
+    assert format_error(error, "odd", None) == error.to_dict()
+    assert "adapter 'odd' returned" in caplog.text
+
+
+def test_an_exception_of_another_kind_has_a_form_without_its_text():
+    assert format_error(ValueError("hunter2"), "none")["message"] == "Unexpected error (ValueError)"
+    assert format_error(ACLDeniedError("No"), "")["code"] == "ACL_DENIED"
+
+
+@pytest.mark.parametrize(
+    ("name", "formatter"),
+    [
+        ("", Tiny()),
+        (" ", Tiny()),
+        (None, Tiny()),
+        (5, Tiny()),
+        ("x", None),
+        ("x", object()),
+        ("x", Tiny),
+    ],
+)
+def test_what_is_no_adapter_or_no_formatter_is_refused(name, formatter):
+    with pytest.raises(InvalidInputError, match="adapter"):
+        ErrorFormatterRegistry.register(name, formatter)
 
 
 @pytest.mark.req("R-8.8.4-01")

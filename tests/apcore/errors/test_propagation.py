@@ -40,6 +40,13 @@ def test_module_error_learns_where_it_came_from_once():
     assert error.call_chain == ("a.outer", "a.inner")
 
 
+@pytest.mark.req("R-8.3-03")
+def test_an_error_that_names_its_module_still_learns_the_chain_it_was_called_through():
+    error = propagate_error(ModuleError("Mine", module_id="a.inner"), "a.outer", Call())
+
+    assert (error.module_id, error.call_chain) == ("a.inner", ("a.outer", "a.inner"))
+
+
 @pytest.mark.req("R-8.3-02", "R-8.3-07")
 @pytest.mark.parametrize(
     ("raised", "cls"),

@@ -46,7 +46,7 @@ def test_the_json_form_is_in_utc():
 
 def test_what_json_cannot_hold_is_written_as_text():
     data = {"when": datetime(2026, 1, 1), 2: {1}, "bad": float("nan")}
-    assert json.loads(Event("a.b", data).to_json())["data"] == {"when": "2026-01-01 00:00:00", "2": [1], "bad": None}
+    assert json.loads(Event("a.b", data).to_json())["data"] == {"when": "2026-01-01T00:00:00", "2": [1], "bad": None}
 
 
 def test_data_cannot_be_changed_by_a_subscriber_nor_by_who_gave_it():

@@ -1,0 +1,36 @@
+"""Arguments of the wrong type are refused in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+import pytest
+
+from apcore.errors import InvalidInputError, require
+
+
+@runtime_checkable
+class _Speaker(Protocol):
+    def speak(self) -> str: ...
+
+
+class _Dog:
+    def speak(self) -> str:
+        return "woof"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [({}, Mapping), (_Dog(), _Speaker), (True, bool), (None, (int, type(None)))]
+)
+def test_what_fits_passes(value: Any, kind: Any) -> None:
+    require("It", value, kind, "what it is")
+
+
+@pytest.mark.req("R-8.7-03")
+@pytest.mark.parametrize(
+    ("value", "given"), [(5, "int"), (None, "NoneType"), ([], "list"), (_Dog, "the class _Dog"), ("x", "str")]
+)
+def test_what_does_not_fit_is_named(value: Any, given: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"^The speaker must be an object with speak\\(\\), not {given}$"):
+        require("The speaker", value, _Speaker, "an object with speak()")
