@@ -81,6 +81,8 @@ class ApcoreSettings:
     """How long a request waits where no policy matches."""
     approval_retention_days: int | None = None
     """How many days after its end a request keeps inputs, listed changes and result. None: for ever."""
+    outbox_retention_days: int | None = None
+    """How many days a message of the outbox stays after it was delivered. None: for ever."""
     audit_archive_dir: str | None = None
     """Directory of the archives of the audit trail. None: nothing is archived or deleted by itself."""
     audit_segment_days: int = 30
@@ -126,6 +128,8 @@ class ApcoreSettings:
     api_event_stream_seconds: float = 300.0
     """After how many seconds such a stream ends; a client that still wants to know opens it again."""
 
+
+_LONGEST_DAYS = 36_500
 
 _LISTS = tuple(field.name for field in fields(ApcoreSettings) if field.type == tuple[str, ...])
 
@@ -222,6 +226,18 @@ def _require_type(name: str, value: Any, place: str) -> None:
     if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
         names = " or ".join(sorted(each.__name__ for each in expected))
         raise ImproperlyConfigured(f"{place} must be of type {names}, not {type(value).__name__}.")
+    _require_range(name, value, place)
+
+
+def _require_range(name: str, value: Any, place: str) -> None:
+    """Numbers and times may be 0 where that says something, and never less; a time in days must be a possible one."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and not 0 <= value < float("inf"):
+        raise ImproperlyConfigured(f"{place} must be a number from 0 on, not {value!r}.")
+    if is_number and name.endswith("_days") and value > _LONGEST_DAYS:
+        raise ImproperlyConfigured(f"{place} must be at most {_LONGEST_DAYS} days, not {value!r}.")
+    if isinstance(value, timedelta) and value <= timedelta(0):
+        raise ImproperlyConfigured(f"{place} must be longer than no time at all, not {value!r}.")
 
 
 def _plain_types(hint: Any) -> tuple[type, ...]:

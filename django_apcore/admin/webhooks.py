@@ -99,11 +99,10 @@ class OutboxAdmin(ReadOnlyAdmin):
 
     @admin.action(description=gettext_lazy("Try dead letters again"), permissions=["retry"])
     def try_again(self, request: HttpRequest, queryset: QuerySet[OutboxMessage]) -> None:
-        dead = list(queryset.filter(kind=OutboxMessage.Kind.WEBHOOK).exclude(abandoned_at=None))
-        for message in dead:
-            services.retry_delivery(message)
-        said = ngettext("%d event is tried again.", "%d events are tried again.", len(dead)) % len(dead)
-        self.message_user(request, said, messages.SUCCESS if dead else messages.WARNING)
+        actor = cast(User, request.user)
+        tried = sum(services.retry_delivery(message, actor=actor) for message in queryset)
+        said = ngettext("%d event is tried again.", "%d events are tried again.", tried) % tried
+        self.message_user(request, said, messages.SUCCESS if tried else messages.WARNING)
 
     @admin.display(description=gettext_lazy("subject"), ordering="subject")
     def about(self, message: OutboxMessage) -> SafeString:

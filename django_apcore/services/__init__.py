@@ -30,6 +30,7 @@ from django_apcore.services.prune import prune
 from django_apcore.services.publish_policy import delete_policy, delete_rule, replace_rules, save_policy, save_rule
 from django_apcore.services.reject import reject
 from django_apcore.services.remeasure import remeasure
+from django_apcore.services.remove_delivered import remove_delivered
 from django_apcore.services.remove_details import remove_details
 from django_apcore.services.request import open_request
 from django_apcore.services.resume import resume
@@ -93,6 +94,7 @@ __all__ = [
     "refuse",
     "reject",
     "remeasure",
+    "remove_delivered",
     "remove_details",
     "replace_rules",
     "result_of",

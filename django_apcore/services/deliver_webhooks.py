@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -16,6 +18,7 @@ from django_apcore.services._announce import announce_event
 from django_apcore.services._broker import send
 from django_apcore.services._database import alias, atomic
 from django_apcore.services._outbox import abandon, claim, due, postpone, settle
+from django_apcore.services.audit import append
 from django_apcore.signals import webhooks_written
 
 
@@ -47,12 +50,25 @@ def dispatch_webhooks(**signal: Any) -> None:
 webhooks_written.connect(dispatch_webhooks, dispatch_uid="django_apcore.dispatch_webhooks")
 
 
-def retry_delivery(message: OutboxMessage) -> None:
-    """Try an event that was given up again, from the first attempt on."""
-    rows = OutboxMessage.objects.using(alias()).filter(pk=message.pk, kind=OutboxMessage.Kind.WEBHOOK)
+def retry_delivery(message: OutboxMessage, *, actor: User | None) -> bool:
+    """Try an event that was given up again, from the first attempt on, with an audit entry.
+
+    Returns whether there was anything to try: not, if it was delivered or tried again meanwhile.
+    """
+    dead = OutboxMessage.objects.using(alias()).filter(pk=message.pk, kind=OutboxMessage.Kind.WEBHOOK)
+    dead = dead.filter(delivered_at=None).exclude(abandoned_at=None)
     with atomic():
-        rows.filter(delivered_at=None).update(abandoned_at=None, attempts=0, next_attempt_at=timezone.now())
-    dispatch_webhooks()
+        if not dead.update(abandoned_at=None, attempts=0, next_attempt_at=timezone.now()):
+            return False
+        event_id = message.idempotency_key.partition(":")[0]
+        append(
+            "webhook.retried",
+            subject=f"webhook:{message.subscriber_id}",
+            actor=actor,
+            data={"event_id": event_id, "type": message.subject, "last_error": message.last_error},
+        )
+        transaction.on_commit(dispatch_webhooks, using=alias(), robust=True)
+    return True
 
 
 def _deliver(key: UUID) -> bool | None:

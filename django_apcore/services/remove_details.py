@@ -17,8 +17,8 @@ _OPEN = (ApprovalRequest.Status.PENDING, ApprovalRequest.Status.APPROVED)
 def remove_details(*, older_than: timedelta) -> int:
     """Remove the details of requests that were finished so long ago. Returns how many there were.
 
-    Inputs, listed changes, results, the caller's context and the words of a failure go. What proves the decision stays:
-    who asked and decided, digests, counts, times, and the audit trail.
+    Inputs, listed changes, results, the caller's context, the words of a failure and the mail that was sent go. What
+    proves the decision stays: who asked and decided, digests, counts, times, and the audit trail.
     """
     ended = Coalesce("finished_at", "decided_at", "expires_at")
     finished = ApprovalRequest.objects.using(alias()).exclude(status__in=_OPEN).filter(details_removed_at=None)
@@ -32,6 +32,7 @@ def _remove(request_id: UUID) -> bool:
         if request.details_removed_at is not None:
             return False  # somebody else was faster
         request.changes.all().delete()
+        request.outbox_messages.exclude(delivered_at=None).delete()
         request.inputs_encrypted = request.result_encrypted = ""
         request.inputs_redacted, request.original_inputs_redacted, request.result_redacted = {}, None, None
         request.context_json = {}

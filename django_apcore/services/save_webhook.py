@@ -1,5 +1,8 @@
 """Save: who is told of which events, over HTTP."""
 
+from typing import Any
+from urllib.parse import urlsplit
+
 from django.contrib.auth.models import User
 
 from apcore.errors import InvalidInputError
@@ -16,23 +19,24 @@ SHORTEST_SECRET = 16
 def save_webhook(row: WebhookSubscriber, *, secret: str | None = None, actor: User | None) -> WebhookSubscriber:
     """Write a webhook, with `secret` as its key for signatures; None keeps the one that it has. With an audit entry.
 
-    Raises InvalidInputError for an address that must not be reached, a secret that is missing or shorter than 16
-    characters, and patterns that are no list of texts.
+    The entry tells which host is told of what, before and after; of the address, whose path may hold a secret, only
+    whether it was changed. Raises InvalidInputError for an address that must not be reached, a secret that is missing
+    or shorter than 16 characters, and patterns that are no list of texts.
     """
     check_webhook(row, secret)
     if secret is not None:
         row.secret_encrypted = encrypt(secret)
     with atomic():
+        before = WebhookSubscriber.objects.using(alias()).select_for_update().filter(pk=row.pk).first()
         row.save(using=alias())
         append(
             "webhook.saved",
             subject=_subject(row),
             actor=actor,
             data={
-                "name": row.name,
-                "types": row.types,
-                "modules": row.modules,
-                "enabled": row.enabled,
+                **_told(row),
+                "before": None if before is None else _told(before),
+                "address_changed": before is None or before.url != row.url,
                 "secret_changed": secret is not None,
             },
         )
@@ -43,7 +47,7 @@ def delete_webhook(row: WebhookSubscriber, *, actor: User | None) -> None:
     """Remove a webhook, and what waits for it. With an audit entry."""
     subject = _subject(row)
     with atomic():
-        append("webhook.deleted", subject=subject, actor=actor, data={"name": row.name})
+        append("webhook.deleted", subject=subject, actor=actor, data=_told(row))
         row.delete(using=alias())
 
 
@@ -76,3 +80,24 @@ def _wrong(name: str, message: str) -> InvalidInputError:
 
 def _subject(row: WebhookSubscriber) -> str:
     return f"webhook:{row.pk}"
+
+
+def _told(row: WebhookSubscriber) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "host": _host(row.url),
+        "types": row.types,
+        "min_severity": str(row.min_severity),
+        "modules": row.modules,
+        "enabled": row.enabled,
+    }
+
+
+def _host(url: str) -> str:
+    """Scheme, host and port; nothing else of an address is for everybody."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{parts.hostname or ''}{port}"

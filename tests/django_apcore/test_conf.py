@@ -47,6 +47,23 @@ def test_wrong_types_are_named(wrong: dict[str, Any]) -> None:
         get_settings()
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"APPROVAL_RETENTION_DAYS": -1},
+        {"AUDIT_RETENTION_DAYS": 10**9},
+        {"WEBHOOK_TIMEOUT_SECONDS": float("nan")},
+        {"REFRESH_SECONDS": float("inf")},
+        {"API_MAX_BODY_BYTES": -1},
+        {"APPROVAL_EXPIRES_AFTER": timedelta(0)},
+    ],
+)
+def test_impossible_numbers_and_times_are_named(wrong: dict[str, Any]) -> None:
+    [key] = wrong
+    with override_settings(APCORE=wrong), pytest.raises(ImproperlyConfigured, match=key):
+        get_settings()
+
+
 def test_it_has_to_be_a_dictionary() -> None:
     with override_settings(APCORE=["x"]), pytest.raises(ImproperlyConfigured, match="dictionary"):
         get_settings()

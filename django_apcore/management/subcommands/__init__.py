@@ -9,6 +9,7 @@ from django_apcore.management.subcommands import (
     health,
     modules,
     new,
+    outbox,
     tasks,
     usage,
 )
@@ -21,6 +22,7 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
     *approvals.SUBCOMMANDS,
     *access.SUBCOMMANDS,
     *tasks.SUBCOMMANDS,
+    *outbox.SUBCOMMANDS,
     *audit.SUBCOMMANDS,
     *config.SUBCOMMANDS,
     *health.SUBCOMMANDS,

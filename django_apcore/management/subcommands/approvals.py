@@ -1,7 +1,6 @@
 """`approvals`: the queue, and decisions."""
 
 from argparse import ArgumentParser
-from datetime import timedelta
 from typing import Any
 
 from django_apcore import services
@@ -12,7 +11,9 @@ from django_apcore.management.subcommands.base import (
     actor_of,
     add_user,
     counted,
+    days,
     fields,
+    number,
     table,
 )
 from django_apcore.models import ApprovalRequest
@@ -96,7 +97,7 @@ def expire(options: Options) -> Answer:
 
 def remove_details(options: Options) -> Answer:
     """Remove inputs, changes and results of requests that were finished long ago."""
-    count = services.remove_details(older_than=timedelta(days=options["older_than"]))
+    count = services.remove_details(older_than=options["older_than"])
     return Answer({"requests": count}, [f"Details of {counted(count, 'request')} removed."])
 
 
@@ -131,12 +132,12 @@ def _who(row: ApprovalRequest) -> str:
 
 def _list_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--status", choices=ApprovalRequest.Status.values)
-    parser.add_argument("--limit", type=int, default=50)
+    parser.add_argument("--limit", type=number, default=50)
 
 
 def _show_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("request_id")
-    parser.add_argument("--limit", type=int, default=50, help="show at most so many changes")
+    parser.add_argument("--limit", type=number, default=50, help="show at most so many changes")
 
 
 def _approve_arguments(parser: ArgumentParser) -> None:
@@ -156,7 +157,7 @@ def _action_arguments(parser: ArgumentParser) -> None:
 
 
 def _removal_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--older-than", type=float, required=True, metavar="DAYS", help="since a request was finished")
+    parser.add_argument("--older-than", type=days, required=True, metavar="DAYS", help="since a request was finished")
 
 
 SUBCOMMANDS = (

@@ -1,10 +1,10 @@
 """`audit`: read the trail, prove that nobody touched it, and keep what is old in files."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,16 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from django_apcore import services
-from django_apcore.management.subcommands.base import Answer, Options, Subcommand, table
+from django_apcore.management.subcommands.base import (
+    Answer,
+    Options,
+    Subcommand,
+    days,
+    number,
+    table,
+)
 from django_apcore.models import AuditChain, AuditEntry
+from django_apcore.services.audit import PARTITIONS
 
 _GROUP = "The audit trail."
 
@@ -71,7 +79,7 @@ def archive(options: Options) -> Answer:
 def prune(options: Options) -> Answer:
     """Delete old segments that are sealed, and whose archives are in the directory."""
     with _files():
-        pruned = services.prune(Path(options["directory"]), older_than=timedelta(days=options["older_than"]))
+        pruned = services.prune(Path(options["directory"]), older_than=options["older_than"])
     count = sum(each.count for each in pruned)
     return Answer({"segments": [asdict(each) for each in pruned]}, [f"{_entries(count)} deleted from the database."])
 
@@ -157,15 +165,23 @@ def _moment(text: str | None) -> datetime | None:
     try:
         day = parse_date(text)
         at = datetime.combine(day, time()) if day else parse_datetime(text)
-    except ValueError:
-        at = None
-    if at is None:
+        moment = None if at is None else (timezone.make_aware(at) if timezone.is_naive(at) else at).astimezone(UTC)
+    except (ValueError, OverflowError):
+        moment = None
+    if moment is None:
         raise CommandError(f"{text!r} is no date such as 2031-05-01, nor an instant such as 2031-05-01T12:00:00Z.")
-    return timezone.make_aware(at) if timezone.is_naive(at) else at
+    return moment
+
+
+def _partition(text: str) -> int:
+    found = number(text)
+    if found not in range(PARTITIONS):
+        raise ArgumentTypeError(f"there is no chain {text}; they are numbered from 0 to {PARTITIONS - 1}")
+    return found
 
 
 def _partition_argument(parser: ArgumentParser) -> None:
-    parser.add_argument("--partition", type=int, help="only this chain")
+    parser.add_argument("--partition", type=_partition, help="only this chain")
 
 
 def _verify_arguments(parser: ArgumentParser) -> None:
@@ -186,12 +202,12 @@ def _directory_argument(parser: ArgumentParser) -> None:
 
 def _prune_arguments(parser: ArgumentParser) -> None:
     _directory_argument(parser)
-    parser.add_argument("--older-than", type=float, required=True, metavar="DAYS", help="all entries of a segment")
+    parser.add_argument("--older-than", type=days, required=True, metavar="DAYS", help="all entries of a segment")
 
 
 def _list_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--subject", help="for example approval:5f0c…")
-    parser.add_argument("--limit", type=int, default=50)
+    parser.add_argument("--limit", type=number, default=50)
 
 
 SUBCOMMANDS = (

@@ -2,9 +2,10 @@
 
 import json
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from django_apcore.context import identity_for
 from django_apcore.management.terminal import Table
 
 Options = Mapping[str, Any]
+
+_LONGEST_NUMBER, _MOST_DAYS = 9, 36_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,24 @@ def add_inputs(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--inputs", default="{}", metavar="JSON", help="a JSON object, @FILE to read one, or - for standard input"
     )
+
+
+def number(text: str) -> int:
+    """An argument that says how many. Raises ArgumentTypeError."""
+    if not text.isascii() or not text.isdecimal() or len(text) > _LONGEST_NUMBER:
+        raise ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return int(text)
+
+
+def days(text: str) -> timedelta:
+    """An argument that says how many days, with or without a fraction. Raises ArgumentTypeError."""
+    try:
+        given = float(text)
+    except ValueError:
+        given = -1.0
+    if not 0 <= given <= _MOST_DAYS:
+        raise ArgumentTypeError(f"{text!r} is no number of days from 0 to {_MOST_DAYS}")
+    return timedelta(days=given)
 
 
 def user_of(options: Options) -> User | None:

@@ -15,6 +15,7 @@ from django_apcore.management.subcommands.base import (
     counted,
     inputs_of,
     module_id_of,
+    number,
 )
 
 
@@ -57,7 +58,7 @@ def _call_arguments(parser: ArgumentParser) -> None:
 
 def _validate_arguments(parser: ArgumentParser) -> None:
     _call_arguments(parser)
-    parser.add_argument("--limit", type=int, default=50, help="show at most so many changes")
+    parser.add_argument("--limit", type=number, default=50, help="show at most so many changes")
 
 
 SUBCOMMANDS = (

@@ -11,6 +11,7 @@ from django_apcore.management.subcommands.base import (
     actor_of,
     add_user,
     fields,
+    number,
     table,
 )
 from django_apcore.models import AsyncTask
@@ -62,7 +63,7 @@ def _summary(row: AsyncTask) -> dict[str, Any]:
 
 def _list_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--status", choices=AsyncTask.Status.values)
-    parser.add_argument("--limit", type=int, default=50)
+    parser.add_argument("--limit", type=number, default=50)
 
 
 def _show_arguments(parser: ArgumentParser) -> None:

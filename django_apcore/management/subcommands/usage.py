@@ -6,7 +6,16 @@ from typing import Any
 
 from apcore.telemetry.usage_reports import CallFigures, ModuleUsage
 from django_apcore import runtime
-from django_apcore.management.subcommands.base import Answer, Options, Subcommand, counted, fields, module_id_of, table
+from django_apcore.management.subcommands.base import (
+    Answer,
+    Options,
+    Subcommand,
+    counted,
+    fields,
+    module_id_of,
+    number,
+    table,
+)
 from django_apcore.management.terminal import Table
 
 _HEADINGS = ("CALLS", "ERRORS", "MEAN MS", "P50", "P95", "P99", "LAST CALL")
@@ -86,14 +95,14 @@ def _milliseconds(value: float | None) -> str:
 
 def _usage_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("module_id", nargs="?", help="only this module, with its callers and its hours")
-    parser.add_argument("--hours", type=int, default=24, help="the current hour and those before it; 24 by default")
+    parser.add_argument("--hours", type=number, default=24, help="the current hour and those before it; 24 by default")
     parser.add_argument("--caller-type", help="only calls of this kind of caller")
     parser.add_argument("--prune", action="store_true", help="merge old hours into days and drop old days, now")
 
 
 def _errors_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("module_id", nargs="?", help="only this module")
-    parser.add_argument("--limit", type=int, default=20)
+    parser.add_argument("--limit", type=number, default=20)
 
 
 SUBCOMMANDS = (

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from django_apcore import services
-from django_apcore.models import ACLRule, ApprovalRequest, AuditChain, AuditEntry, Toggle
+from django_apcore.models import ACLRule, ApprovalRequest, AuditChain, AuditEntry, OutboxMessage, Toggle
 from django_apcore.runtime import Runtime
 from django_apcore.services.audit import partition_of
 from django_apcore.testing import override_runtime
@@ -219,12 +220,36 @@ def test_the_trail_is_exported_and_the_file_verified(pending: ApprovalRequest, t
         (["verify", "--file", "/no/such/file"], "/no/such/file"),
         (["export", "--since", "yesterday"], "'yesterday' is no date"),
         (["export", "--since", "2031-13-01"], "'2031-13-01' is no date"),
+        (["export", "--since", "9999-12-31T23:59:59-14:00"], "9999-12-31T23:59:59-14:00' is no date"),
         (["export", "--output", "/no/such/directory/file"], "/no/such/directory"),
+        (["verify", "--partition", "16"], "there is no chain 16"),
+        (["seal", "--partition", "-1"], "'-1' is no number"),
+        (["prune", "/tmp", "--older-than", "-5"], "'-5' is no number of days"),
+        (["prune", "/tmp", "--older-than", "inf"], "'inf' is no number of days"),
+        (["prune", "/tmp", "--older-than", "nan"], "'nan' is no number of days"),
+        (["list", "--limit", "-1"], "'-1' is no number"),
+        (["list", "--limit", "9" * 30], "9' is no number"),
     ],
 )
-def test_what_cannot_be_read_or_written_is_said(db: None, words: list[str], said: str) -> None:
+def test_arguments_that_make_no_sense_are_said(db: None, words: list[str], said: str) -> None:
     with pytest.raises(CommandError, match=said):
         run("audit", *words)
+
+
+def test_a_negative_age_removes_no_details(pending: ApprovalRequest) -> None:
+    services.cancel(pending.pk, actor=pending.requested_by)
+    with pytest.raises(CommandError, match="'-1' is no number of days"):
+        run("approvals", "clean", "--older-than", "-1")
+    assert run("approvals", "clean", "--older-than", "0.5")[0].startswith("Details of 0 requests")
+    pending.refresh_from_db()
+    assert pending.inputs_redacted
+
+
+def test_delivered_messages_leave_the_database(db: None) -> None:
+    OutboxMessage.objects.create(kind="mail", idempotency_key="a", delivered_at=timezone.now())
+    assert data("outbox", "clean", "--older-than", "1") == {"messages": 0}
+    assert run("outbox", "clean", "--older-than", "0")[0] == "1 message deleted.\n"
+    assert not OutboxMessage.objects.exists()
 
 
 def test_old_segments_leave_the_database(pending: ApprovalRequest, tmp_path: Path) -> None:

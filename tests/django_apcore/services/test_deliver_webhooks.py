@@ -16,7 +16,7 @@ from apcore import Context, Event, ModuleAnnotations, module
 from apcore.errors import ModuleError
 from apcore.events.webhooks import is_authentic
 from django_apcore import runtime as runtime_room
-from django_apcore.models import ApprovalRequest, OutboxMessage, WebhookSubscriber
+from django_apcore.models import ApprovalRequest, AuditEntry, OutboxMessage, WebhookSubscriber
 from django_apcore.runtime import Runtime
 from django_apcore.secrets import decrypt, encrypt
 from django_apcore.services import (
@@ -241,13 +241,23 @@ def test_a_dead_letter_that_cannot_be_delivered_makes_no_other(
     assert OutboxMessage.objects.filter(abandoned_at=None).count() == 0
 
 
-def test_a_dead_letter_can_be_tried_again(runtime: Runtime, subscribe: Subscribe) -> None:
+def test_a_dead_letter_can_be_tried_again_once_and_the_trail_tells_by_whom(
+    runtime: Runtime, subscribe: Subscribe, approver: User
+) -> None:
     with receiver(status(410, 200)) as there:
-        subscribe(url=there.url)
+        webhook = subscribe(url=there.url)
         runtime.app.events.emit(Event("a.b"))
         assert deliver_webhooks() == 0
-        retry_delivery(OutboxMessage.objects.get(subject="a.b"))
+        dead = OutboxMessage.objects.get(subject="a.b")
+        assert [retry_delivery(dead, actor=approver) for _ in range(2)] == [True, False]
         assert deliver_webhooks() == 1
+    entry = AuditEntry.objects.get(kind="webhook.retried")
+    assert (entry.subject, entry.actor_id) == (f"webhook:{webhook.pk}", str(approver.pk))
+    assert entry.data == {
+        "event_id": dead.idempotency_key.partition(":")[0],
+        "type": "a.b",
+        "last_error": "answered with status 410",
+    }
 
 
 def test_a_receiver_that_is_away_holds_up_nobody_else(runtime: Runtime, subscribe: Subscribe, there: Receiver) -> None:

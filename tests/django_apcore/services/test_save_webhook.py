@@ -21,7 +21,22 @@ def test_a_webhook_is_saved_with_its_secret_encrypted_and_an_audit_entry(approve
     entry = AuditEntry.objects.get(kind="webhook.saved")
     assert entry.data["secret_changed"] is True
     assert SECRET not in str(entry.data)
-    assert "93.184" not in str(entry.data)
+    assert (entry.data["host"], entry.data["before"]) == ("https://93.184.216.34", None)
+
+
+def test_the_audit_entry_tells_that_the_address_was_changed_and_not_what_it_holds(approver: User) -> None:
+    saved = save_webhook(row(url="https://93.184.216.34/first-secret"), secret=SECRET, actor=approver)
+    saved.url, saved.min_severity = "http://93.184.216.35:8443/second-secret?key=third-secret", "error"
+    save_webhook(saved, actor=approver)
+    saved.url = "http://93.184.216.35:8443/fourth-secret"
+    save_webhook(saved, actor=approver)
+    save_webhook(saved, actor=approver)
+    told = [entry.data for entry in AuditEntry.objects.filter(kind="webhook.saved").order_by("sequence")]
+    assert [each["host"] for each in told] == ["https://93.184.216.34", *["http://93.184.216.35:8443"] * 3]
+    assert told[1]["before"] == {**{name: told[0][name] for name in told[1]["before"]}}
+    assert (told[1]["min_severity"], told[1]["before"]["min_severity"]) == ("error", "info")
+    assert [each["address_changed"] for each in told] == [True, True, True, False]
+    assert "secret" not in str([{**each, "secret_changed": None} for each in told]).replace("secret_changed", "")
 
 
 def test_without_a_new_secret_the_old_one_stays(approver: User) -> None:
