@@ -10,7 +10,7 @@ from typing import Any, ParamSpec
 
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_ready
-from django.db import DatabaseError, connections
+from django.db import Error, connections
 
 from django_apcore import runtime, services
 
@@ -116,7 +116,7 @@ def recover(**kwargs: Any) -> None:
     try:
         approved, submitted = services.dispatch_approved(), services.dispatch_submitted()
         logger.info("Recovered: %d approved requests and %d tasks wait for a worker", approved, submitted)
-    except DatabaseError as error:
+    except Error as error:
         logger.error("Nothing was recovered, the database does not answer (%s)", type(error).__name__)
     finally:
         connections.close_all()

@@ -6,12 +6,13 @@ from typing import Any
 
 from celery import current_app
 from cryptography.fernet import Fernet
+from django import db
 from django.apps import AppConfig, apps
 from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.exceptions import ImproperlyConfigured
-from django.db import DatabaseError, connections, router
+from django.db import connections, router
 
 from apcore.acl import ACL
 from apcore.errors import ConfigError, ModuleError
@@ -148,7 +149,7 @@ def check_acl_rows(app_configs: Configs, databases: Sequence[str] | None = None,
         return []
     try:
         rows = list(ACLRule.objects.using(alias).filter(enabled=True))
-    except DatabaseError:
+    except db.Error:
         return []  # not migrated yet
     return [found for row in rows for found in _check_rule(f"ACL rule {row.pk}", [row.to_dict()])]
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 
-from django.db import DatabaseError, router
+from django.db import Error, router
 
 from apcore.telemetry import error_records
 from apcore.telemetry.error_records import ErrorLimits
@@ -50,7 +50,7 @@ class DatabaseErrorStore:
                 values = [_values(record) for record in ordered[first : first + _BATCH]]
                 upsert(_writing(), ErrorRecord, _COLUMNS, values, on="fingerprint", update=_ADD)
         # What was added stays added if this fails, and the next to add makes room.
-        with suppress(DatabaseError):
+        with suppress(Error):
             _make_room({record.module_id for record in ordered}, limits)
 
     def read(self, *, module_id: str | None = None, limit: int | None = None) -> list[error_records.ErrorRecord]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from celery.signals import worker_process_shutdown
 from django.contrib.auth.models import User
-from django.db import DatabaseError
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from django_apcore import services, tasks
@@ -82,11 +82,12 @@ def test_beat_expires_and_sends_again(approved: ApprovalRequest, runtime: Runtim
     assert tasks.expire_approvals() == {"expired": 1}
 
 
+@pytest.mark.parametrize("kind", [OperationalError, InterfaceError])
 def test_a_worker_that_starts_without_a_database_says_so_and_goes_on(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, kind: type[Exception]
 ) -> None:
     def unavailable() -> int:
-        raise DatabaseError("password authentication failed for user s3cret")
+        raise kind("password authentication failed for user s3cret")
 
     monkeypatch.setattr(services, "dispatch_approved", unavailable)
     tasks.recover()

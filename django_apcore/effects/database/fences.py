@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol
 
-from django.db import DatabaseError
+from django.db import Error
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from django_apcore.effects.database.sql import read_statement
@@ -168,7 +168,7 @@ class PostgresFence:
         """Take the fuse out. It is not there any more if the module ended the transaction."""
         try:
             self._query(self._TAKE_FUSE_OUT)
-        except DatabaseError as error:
+        except Error as error:
             raise TransactionEndedError(
                 "The module ended or broke the transaction that it ran in; nothing was committed."
             ) from error

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import OperationalError, ProgrammingError
+from django.db import InterfaceError, OperationalError, ProgrammingError
 
 from apcore.errors import ModuleError
 from django_apcore.management.console import kept_clean
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         subcommand: Subcommand = options["run"]
         try:
             answer = subcommand.run(options)
-        except (OperationalError, ProgrammingError) as error:
+        except (InterfaceError, OperationalError, ProgrammingError) as error:
             raise CommandError(f"The database does not answer as it should: {error}. Was it migrated?") from error
         except ModuleError as error:
             if options["json"]:

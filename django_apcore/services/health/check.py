@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import DatabaseError
+from django.db import Error
 from django.utils import timezone
 
 from django_apcore.services.health import backlogs, messaging
@@ -51,7 +51,7 @@ def _all() -> Iterator[Finding]:
     for name, find in _IN_THE_DATABASE.items():
         try:
             yield find()
-        except DatabaseError as error:
+        except Error as error:
             yield Finding(name, "error", f"The tables cannot be read ({type(error).__name__}): were they migrated?")
 
 
