@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from apcore.discovery.binding_files import BindingFile, Item, binding_files_in, read_binding_file
 from apcore.discovery.found import FoundModule
-from apcore.discovery.open_functions import by_name, open_schema
+from apcore.discovery.open_functions import open_schema
 from apcore.discovery.settings import BINDING_PATTERN, StrPath
 from apcore.discovery.targets import resolve_target
 from apcore.errors import (
@@ -20,7 +20,7 @@ from apcore.errors import (
     ModuleError,
 )
 from apcore.modules import FunctionModule, merge_annotations
-from apcore.schema import FunctionSchema, generate_schema_from_function, read_schema_file, resolve_ref
+from apcore.schema import FunctionSchema, generate_schema_from_function, read_docstring, read_schema_file, resolve_ref
 
 _SCHEMAS: Final = ("input_schema", "output_schema")
 _CARRIED: Final = ("description", "documentation", "annotations", "tags", "version", "metadata")
@@ -79,13 +79,16 @@ def _bound(item: Item, file: Path) -> FoundModule:
 def _module(item: Item, file: Path) -> FunctionModule:
     target = resolve_target(item["target_id"])
     function = target.function if isinstance(target, FunctionModule) else target
-    schemas = _schemas(item, file)
+    contract = _contract(item, file)
+    schemas = {name: contract[name] for name in _SCHEMAS if name in contract}
     schema = _schema_of(function, item, is_complete=len(schemas) == len(_SCHEMAS))
     options = {name: item[name] for name in _CARRIED if name in item}
+    if "description" in contract and not read_docstring(function).summary:
+        options.setdefault("description", contract["description"])  # after the code, before the mere name (C-67)
     if isinstance(target, FunctionModule):
         options = _said_by_decorator(target) | options
         options["annotations"] = merge_annotations(item.get("annotations"), target.annotations)
-    return FunctionModule(by_name(function), id=item["module_id"], schema=schema, **options, **schemas)
+    return FunctionModule(function, id=item["module_id"], schema=schema, **options, **schemas)
 
 
 def _said_by_decorator(target: FunctionModule) -> dict[str, Any]:
@@ -93,7 +96,7 @@ def _said_by_decorator(target: FunctionModule) -> dict[str, Any]:
     return {name: getattr(target, name) for name in (*_CARRIED, "examples", "effect", "timeout_ms")}
 
 
-def _schemas(item: Item, file: Path) -> dict[str, Any]:
+def _contract(item: Item, file: Path) -> dict[str, Any]:
     """The schemas that the item gives or refers to; what it leaves out is inferred."""
     given = {name: item[name] for name in _SCHEMAS if name in item}
     if (item.get("auto_schema") and (given or "schema_ref" in item)) or (given and "schema_ref" in item):
@@ -105,15 +108,18 @@ def _schemas(item: Item, file: Path) -> dict[str, Any]:
 
 
 def _referenced(path: Path) -> dict[str, Any]:
-    """The schemas of a file that is named relative to the binding file (§5.12.4)."""
+    """Schemas and description of a file that is named relative to the binding file (§5.12.4)."""
     content = read_schema_file(path)
-    return {name: resolve_ref(f"#/{name}", path, path.parent) for name in _SCHEMAS if name in content}
+    found: dict[str, Any] = {name: resolve_ref(f"#/{name}", path, path.parent) for name in _SCHEMAS if name in content}
+    if content.get("description"):
+        found["description"] = content["description"]
+    return found
 
 
 def _schema_of(function: Callable[..., Any], item: Item, *, is_complete: bool) -> FunctionSchema:
     try:
         return generate_schema_from_function(function)
-    except (FuncMissingTypeHintError, FuncMissingReturnTypeError, InvalidInputError, ValueError) as error:
+    except (FuncMissingTypeHintError, FuncMissingReturnTypeError, InvalidInputError) as error:
         if is_complete:
             return open_schema(function)
         raise BindingSchemaInferenceFailedError(

@@ -14,12 +14,13 @@ from typing import Any, Final
 
 from apcore.discovery.found import FoundModule, the_one
 from apcore.discovery.loading import imported_anew, load_python_file, python_name
-from apcore.discovery.open_functions import command_schema, first_line, without_self
+from apcore.discovery.open_functions import command_schema, without_self
 from apcore.discovery.scanning import scan_extensions
 from apcore.discovery.settings import StrPath
 from apcore.errors import FuncMissingTypeHintError, InvalidInputError, ModuleLoadError
 from apcore.ids import refuse_conflicts, validate_canonical_id
 from apcore.modules import FunctionModule
+from apcore.schema import read_docstring
 
 logger = logging.getLogger("apcore.discovery")
 
@@ -99,7 +100,7 @@ def _functions_of(python: ModuleType, path: str, prefix: str, simplify_ids: bool
             without_self(function),
             id=module_id,
             schema=schema,
-            description=first_line(function) or NO_DESCRIPTION,
+            description=read_docstring(function).summary or NO_DESCRIPTION,
             tags=tags,
             metadata=metadata,
         )

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from apcore.context import Context
-from apcore.schema import FunctionSchema, generate_schema_from_function
+from apcore.schema import FunctionSchema, generate_schema_from_function, read_docstring, spoken
 
 OPEN_OBJECT: Final[Mapping[str, Any]] = {"type": "object"}
 CONTEXT_NAMES: Final = ("context", "ctx")
@@ -24,14 +24,16 @@ def open_result(result: Any) -> dict[str, Any]:
 def open_schema(function: Callable[..., Any]) -> FunctionSchema:
     """The conversions of a function without annotations: inputs and result pass as they are, all is allowed."""
     parameters = inspect.signature(function).parameters
+    docstring = read_docstring(function)
     return FunctionSchema(
         input_schema=dict(OPEN_OBJECT),
         output_schema=dict(OPEN_OBJECT),
-        description=first_line(function) or _spoken(function),
-        documentation=inspect.getdoc(function) or "",
+        description=docstring.summary or spoken(getattr(function, "__name__", type(function).__name__)),
+        documentation=docstring.body,
         context_parameter=next((name for name in CONTEXT_NAMES if name in parameters), None),
         bind=lambda inputs: inputs,
         serialise=open_result,
+        has_positional_only=any(each.kind is each.POSITIONAL_ONLY for each in parameters.values()),
     )
 
 
@@ -50,30 +52,10 @@ def command_schema(function: Callable[..., Any]) -> FunctionSchema:
     return replace(schema, serialise=open_result)
 
 
-def by_name(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, or one that takes by name what it takes by position only, as built-in ones do."""
-    parameters = inspect.signature(function).parameters.values()
-    positional = [each.name for each in parameters if each.kind is each.POSITIONAL_ONLY]
-    if not positional:
-        return function
-
-    @functools.wraps(function)
-    def call(**inputs: Any) -> Any:
-        in_order = [inputs.pop(name) for name in positional if name in inputs]
-        return function(*in_order, **inputs)
-
-    return call
-
-
 def without_self(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, or one that gives None for a first parameter `self`, which a plain function has no use for."""
     first = next(iter(inspect.signature(function).parameters), None)
     return functools.partial(function, None) if first == "self" else function
-
-
-def first_line(function: Callable[..., Any]) -> str:
-    """The first line of the docstring, empty if there is none."""
-    return (inspect.getdoc(function) or "").partition("\n")[0].strip()
 
 
 def _annotated(function: Callable[..., Any], hints: Mapping[str, Any]) -> Callable[..., Any]:
@@ -86,8 +68,3 @@ def _annotated(function: Callable[..., Any], hints: Mapping[str, Any]) -> Callab
     copy.__annotations__ = dict(hints)
     copy.__doc__, copy.__qualname__, copy.__module__ = function.__doc__, function.__qualname__, function.__module__
     return copy
-
-
-def _spoken(function: Callable[..., Any]) -> str:
-    words = getattr(function, "__name__", type(function).__name__).strip("_").replace("_", " ")
-    return words[:1].upper() + words[1:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,15 @@ def _item_without_nulls(item: Any) -> Any:
 
 def warn_about_unknown_keys(given: Mapping[str, Any], schema: Mapping[str, Any], where: str) -> None:
     """A mistyped key would otherwise be dropped without a word; keys that start with `x-` are free."""
-    unknown = sorted(key for key in given.keys() - schema["properties"].keys() if not key.startswith("x-"))
+    unknown = sorted(_unknown_keys(given, schema))
     if unknown:
         logger.warning("%s: unknown keys are ignored: %s", where, ", ".join(unknown))
+
+
+def _unknown_keys(given: Mapping[str, Any], schema: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    for key, value in given.items():
+        known = schema["properties"].get(key)
+        if known is None and not key.startswith("x-"):
+            yield f"{above}{key}"
+        elif isinstance(value, Mapping) and known is not None and "properties" in known:
+            yield from _unknown_keys(value, known, f"{above}{key}.")

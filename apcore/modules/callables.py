@@ -27,6 +27,27 @@ def is_async(function: Callable[..., Any]) -> bool:
     return not isinstance(function, ROUTINES) and inspect.iscoroutinefunction(type(function).__call__)
 
 
+def by_name(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes by name what this one takes by position only, as built-in ones do."""
+    parameters = inspect.signature(function).parameters.values()
+    positional = [each for each in parameters if each.kind is each.POSITIONAL_ONLY]
+
+    @functools.wraps(function)
+    def call(**inputs: Any) -> Any:
+        in_order = [_taken(each, inputs) for each in positional]
+        return function(*in_order, **inputs)
+
+    return call
+
+
+def _taken(parameter: inspect.Parameter, inputs: dict[str, Any]) -> Any:
+    if parameter.name in inputs:
+        return inputs.pop(parameter.name)
+    if parameter.default is parameter.empty:
+        raise TypeError(f"the argument {parameter.name!r} is missing")
+    return parameter.default
+
+
 def innermost(function: Callable[..., Any]) -> Any:
     """The function below partials and decorators; for a callable object, its class."""
     while isinstance(function, functools.partial):

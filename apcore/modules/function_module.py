@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 from apcore.errors import FuncMissingReturnTypeError, FuncMissingTypeHintError
 from apcore.modules.annotations import ModuleAnnotations
-from apcore.modules.callables import innermost, is_async
+from apcore.modules.callables import by_name, innermost, is_async
 from apcore.modules.examples import ModuleExample
 from apcore.schema import UNRESOLVED, FunctionSchema, generate_schema_from_function
 
@@ -115,15 +115,16 @@ def _readable_now(function: Callable[..., Any]) -> FunctionSchema | None:
 
 def _execute(function: Callable[..., Any], schema: FunctionSchema) -> Callable[[Any, Any], Any]:
     bind, serialise, context_parameter = schema.bind, schema.serialise, schema.context_parameter
+    call = by_name(function) if schema.has_positional_only else function
 
     def arguments(inputs: Any, context: Any) -> Mapping[str, Any]:
         return bind(inputs) if context_parameter is None else {**bind(inputs), context_parameter: context}
 
     def execute(inputs: Any, context: Any) -> Any:
-        return serialise(function(**arguments(inputs, context)))
+        return serialise(call(**arguments(inputs, context)))
 
     async def execute_async(inputs: Any, context: Any) -> Any:
-        return serialise(await function(**arguments(inputs, context)))
+        return serialise(await call(**arguments(inputs, context)))
 
     return execute_async if is_async(function) else execute
 

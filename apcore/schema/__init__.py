@@ -8,7 +8,8 @@ from apcore.schema.documents import schema_document
 from apcore.schema.evolution import BreakingChange, breaking_changes, is_backward_compatible
 from apcore.schema.extensions import prefer_llm_descriptions, strip_extensions
 from apcore.schema.files import read_schema_file
-from apcore.schema.infer import FunctionSchema, generate_schema_from_function
+from apcore.schema.hints import read_docstring
+from apcore.schema.infer import FunctionSchema, generate_schema_from_function, spoken
 from apcore.schema.kinds import kind_of
 from apcore.schema.loader import ModuleSchema, SchemaLoader, Strategy
 from apcore.schema.migration import (
@@ -58,6 +59,7 @@ __all__ = [
     "migrate_schema",
     "pointer_to",
     "prefer_llm_descriptions",
+    "read_docstring",
     "read_schema_file",
     "read_yaml",
     "remove_field",
@@ -65,6 +67,7 @@ __all__ = [
     "resolve_pointer",
     "resolve_ref",
     "schema_document",
+    "spoken",
     "strip_extensions",
     "to_strict_schema",
     "yaml_fault",

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Final
 
-_GOOGLE_HEADING: Final = re.compile(r"(Args|Arguments|Parameters):\s*")
-_NUMPY_HEADING: Final = re.compile(r"(Other )?Parameters\s*")
-_UNDERLINE: Final = re.compile(r"-{3,}\s*")
+import docstring_parser
+from docstring_parser import DocstringStyle, ParseError
 
-_GOOGLE_ENTRY: Final = re.compile(r"\*{0,2}(?P<name>\w+)\s*(\([^)]*\))?\s*:\s*(?P<text>.*)")
-_NUMPY_ENTRY: Final = re.compile(r"\*{0,2}(?P<name>\w+)\s*(:.*)?(?P<text>)")
-_SPHINX_ENTRY: Final = re.compile(r":param\s+([^:\s]+\s+)?\*{0,2}(?P<name>\w+)\s*:\s*(?P<text>.*)")
+# What tells the styles apart; asking the library to try all of them takes several times as long.
+_MARKS: Final = {":param": DocstringStyle.REST, "@param": DocstringStyle.EPYDOC, "\n---": DocstringStyle.NUMPYDOC}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,50 +23,23 @@ class Docstring:
 
 
 def parse_docstring(text: str | None) -> Docstring:
-    """Reads parameter texts in the conventions of Google, NumPy and Sphinx."""
+    """Reads parameter texts in the conventions of Google, NumPy, Sphinx and Epydoc."""
     if not text or not text.strip():
         return Docstring()
-    summary, *rest = inspect.cleandoc(text).splitlines()
-    parameters = (
-        _entries(rest, _SPHINX_ENTRY)
-        | _entries(_numpy_section(rest), _NUMPY_ENTRY)
-        | _entries(_google_section(rest), _GOOGLE_ENTRY)
-    )
-    return Docstring(summary.strip(), "\n".join(rest).strip(), parameters)
+    text = inspect.cleandoc(text)
+    summary, _, body = text.partition("\n")
+    return Docstring(summary.strip(), body.strip(), _parameters(text) if body else {})
 
 
-def _google_section(lines: Sequence[str]) -> list[str]:
-    for index, line in enumerate(lines):
-        if _GOOGLE_HEADING.fullmatch(line):
-            return list(takewhile(lambda each: not each.strip() or each.startswith(" "), lines[index + 1 :]))
-    return []
-
-
-def _numpy_section(lines: Sequence[str]) -> list[str]:
-    headings = [index for index in range(len(lines) - 1) if _UNDERLINE.fullmatch(lines[index + 1])]
-    for index in headings:
-        if _NUMPY_HEADING.fullmatch(lines[index]):
-            end = min((other for other in headings if other > index), default=len(lines))
-            return list(lines[index + 2 : end])
-    return []
-
-
-def _entries(lines: Sequence[str], entry: re.Pattern[str]) -> dict[str, str]:
-    """Entries stand at the left edge of the section, the lines that continue them further right."""
-    edge = min((_indent(line) for line in lines if line.strip()), default=0)
-    texts: dict[str, list[str]] = {}
-    current: list[str] = []
-    for line in lines:
-        found = entry.match(line.strip()) if _indent(line) == edge else None
-        if found:
-            current = texts.setdefault(found["name"], [])
-            current.append(found["text"])
-        elif _indent(line) > edge:
-            current.append(line.strip())
-        elif line.strip():
-            current = []
-    return {name: text for name, parts in texts.items() if (text := " ".join(filter(None, parts)))}
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+def _parameters(text: str) -> dict[str, str]:
+    style = next((style for mark, style in _MARKS.items() if mark in text), DocstringStyle.GOOGLE)
+    try:
+        described = docstring_parser.parse(text, style).params
+    except ParseError:  # half a section is prose
+        return {}
+    return {
+        name.strip().lstrip("*"): " ".join(each.description.split())
+        for each in described
+        if each.description
+        for name in each.arg_name.split(",")
+    }

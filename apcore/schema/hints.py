@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from apcore.errors import FuncMissingReturnTypeError, FuncMissingTypeHintError, InvalidInputError
+from apcore.schema.docstrings import Docstring, parse_docstring
 from apcore.schema.plain_types import UNRESOLVED
 
 _CONTEXT_ROOM: Final = "apcore.context"
@@ -27,23 +28,27 @@ class ParameterHint:
 
 @dataclass(frozen=True, slots=True)
 class FunctionHints:
-    """What a signature says; ``further`` is the type of ``**options: T``, or ``inspect.Parameter.empty``."""
+    """What a signature says; ``further`` is the type of ``**options: T``, or ``inspect.Parameter.empty``.
+
+    ``has_positional_only`` tells that some parameters cannot be given by name, although inputs have names.
+    """
 
     name: str
     parameters: tuple[ParameterHint, ...]
     further: Any
     context_parameter: str | None
+    has_positional_only: bool
     returns: Any
 
 
 def read_hints(function: Callable[..., Any]) -> FunctionHints:
     """Resolves what the signature says; ``self``, ``cls`` and the context are no inputs.
 
-    Raises ``FuncMissingTypeHintError``, ``FuncMissingReturnTypeError``, and ``InvalidInputError`` for parameters that
-    cannot be given by name or have ``Field()`` as their default.
+    Raises ``FuncMissingTypeHintError``, ``FuncMissingReturnTypeError``, and ``InvalidInputError`` for ``*args``, which
+    have no names, and for ``Field()`` as a default.
     """
     name = _name_of(function)
-    signature = inspect.signature(function)
+    signature = _signature_of(function, name)
     hints = _resolved(function)
     context_parameter: str | None = None
     further: Any = inspect.Parameter.empty
@@ -58,14 +63,31 @@ def read_hints(function: Callable[..., Any]) -> FunctionHints:
             further = annotation
         else:
             parameters.append(ParameterHint(parameter.name, annotation, parameter.default))
-    return FunctionHints(name, tuple(parameters), further, context_parameter, _return_type(hints, name))
+    has_positional_only = any(each.kind is each.POSITIONAL_ONLY for each in signature.parameters.values())
+    return FunctionHints(
+        name, tuple(parameters), further, context_parameter, has_positional_only, _return_type(hints, name)
+    )
+
+
+def read_docstring(function: Callable[..., Any]) -> Docstring:
+    """Of the function itself, below partials; of a callable object that of its class, or else of its ``__call__``."""
+    return parse_docstring(inspect.getdoc(_below_partials(function)) or inspect.getdoc(_annotated(function)))
+
+
+def _signature_of(function: Callable[..., Any], name: str) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except ValueError as error:  # some built-in ones have none
+        raise FuncMissingTypeHintError(
+            f"'{name}' does not say what its parameters are", details={"function": name}
+        ) from error
 
 
 def _annotation_of(parameter: inspect.Parameter, hints: Mapping[str, Any], function_name: str) -> Any:
     where = f"Parameter '{parameter.name}' of '{function_name}'"
     details = {"function": function_name, "parameter": parameter.name}
-    if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL}:
-        raise InvalidInputError(f"{where} cannot be given by name", details=details)
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        raise InvalidInputError(f"{where} stands for values without names, and inputs have names", details=details)
     if type(parameter.default).__module__ == "pydantic.fields":
         raise InvalidInputError(
             f"{where} has Field() as its default, which only a model understands",
@@ -114,16 +136,22 @@ def _resolved_alone(owner: Any, name: str, hint: Any) -> Any:
         return hint
 
 
-def _annotated(function: Callable[..., Any]) -> Any:
+def _below_partials(function: Callable[..., Any]) -> Callable[..., Any]:
     while isinstance(function, functools.partial):
         function = function.func
+    return function
+
+
+def _annotated(function: Callable[..., Any]) -> Any:
+    function = _below_partials(function)
     if inspect.isroutine(function) or inspect.isclass(function):
         return function
     return type(function).__call__
 
 
 def _name_of(function: Callable[..., Any]) -> str:
-    return getattr(_annotated(function), "__qualname__", repr(function))
+    function = _below_partials(function)
+    return getattr(function, "__qualname__", type(function).__qualname__)
 
 
 def _is_context(annotation: Any) -> bool:

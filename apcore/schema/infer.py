@@ -12,8 +12,7 @@ from typing import Any
 from apcore.errors import FuncMissingReturnTypeError, FuncMissingTypeHintError, SchemaParseError
 from apcore.schema.canonical import canonical_json
 from apcore.schema.conversion import RESULT_KEY, make_binder, make_serialiser
-from apcore.schema.docstrings import parse_docstring
-from apcore.schema.hints import FunctionHints, ParameterHint, read_hints
+from apcore.schema.hints import FunctionHints, ParameterHint, read_docstring, read_hints
 from apcore.schema.plain_types import TypeDescription
 from apcore.schema.refs import References, inline_definitions
 from apcore.schema.types import describe_types, pydantic_types
@@ -29,6 +28,7 @@ class FunctionSchema:
     ``bind(inputs)`` gives the keyword arguments for validated inputs, as the declared Python types; it raises
     ``SchemaValidationError`` for what only the type itself can refuse, and may return ``inputs`` itself.
     ``serialise(result)`` gives the output as JSON data and raises ``ModuleExecuteError`` if it is no object.
+    ``has_positional_only`` tells that the function does not take all of its inputs by name.
     """
 
     input_schema: dict[str, Any]
@@ -38,6 +38,7 @@ class FunctionSchema:
     context_parameter: str | None
     bind: Callable[[dict[str, Any]], dict[str, Any]]
     serialise: Callable[[Any], dict[str, Any]]
+    has_positional_only: bool = False
 
 
 def generate_schema_from_function(
@@ -46,10 +47,10 @@ def generate_schema_from_function(
     """Schemas, description and conversions of a function or method (§5.11.4).
 
     A return type that is not an object is put under the key ``result``. Raises ``FuncMissingTypeHintError``,
-    ``FuncMissingReturnTypeError``, and ``InvalidInputError`` for parameters that cannot be given by name.
+    ``FuncMissingReturnTypeError``, and ``InvalidInputError`` for ``*args``, which have no names.
     """
     hints = read_hints(callable)
-    docstring = parse_docstring(inspect.getdoc(callable))
+    docstring = read_docstring(callable)
     inputs, input_definitions = _describe_inputs(hints)
     output, output_definitions = _describe_output(hints)
     is_object = _is_object(output.schema, output_definitions)
@@ -59,11 +60,12 @@ def generate_schema_from_function(
             _input_schema(hints, inputs, further, docstring.parameters) | input_definitions
         ),
         output_schema=inline_definitions(_output_schema(output.schema, is_object=is_object) | output_definitions),
-        description=docstring.summary or _spoken(hints.name),
+        description=docstring.summary or spoken(hints.name),
         documentation=docstring.body,
         context_parameter=hints.context_parameter,
         bind=make_binder(inputs, further),
         serialise=make_serialiser(output.dump, is_object=is_object),
+        has_positional_only=hints.has_positional_only,
     )
 
 
@@ -131,7 +133,7 @@ def _as_json(default: Any) -> Any:
         return pydantic_types().to_json(default)
 
 
-def _spoken(function_name: str) -> str:
-    """A description from the name, for want of a better one (§5.11.7)."""
+def spoken(function_name: str) -> str:
+    """A description from the name of a function, for want of a better one (§5.11.7)."""
     words = function_name.rpartition(".")[2].strip("_").replace("_", " ")
     return words[:1].upper() + words[1:]

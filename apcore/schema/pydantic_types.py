@@ -35,11 +35,28 @@ _CONSTRAINTS: Final = (
 
 
 class _Generator(GenerateJsonSchema):
-    """Schemas in the shape of §5.11.5: ``nullable`` for optional values, no titles made from field names."""
+    """Schemas in the shape of §5.11.5: ``nullable`` for optional values, ``enum`` for every choice, and no titles made
+    from the names of fields and enums.
+    """
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         inner = self.generate_inner(schema["schema"])
         return inner if inner.get("type") == "null" else {**inner, "nullable": True}
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        described = super().literal_schema(schema)
+        if "const" in described:
+            described["enum"] = [described.pop("const")]
+        return described
+
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        described = super().generate_inner(schema)
+        if schema["type"] == "enum":
+            # the title is added by a function that the enum's own schema carries
+            target = self.get_schema_from_definitions(described["$ref"]) if "$ref" in described else described
+            if target is not None and target.get("title") == schema["cls"].__name__:
+                del target["title"]
+        return described
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -70,6 +87,14 @@ def describe(annotations: Mapping[str, Any], *, output: bool) -> tuple[dict[str,
         for name, annotation in annotations.items()
     }
     return descriptions, shared
+
+
+def model_document(model: Any, *, output: bool) -> dict[str, Any]:
+    """What a model class says of itself, in the same shape; its own ``model_json_schema`` is heard."""
+    document: dict[str, Any] = model.model_json_schema(
+        mode="serialization" if output else "validation", schema_generator=_Generator
+    )
+    return document
 
 
 def to_json(value: Any) -> Any:

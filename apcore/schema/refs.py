@@ -140,7 +140,14 @@ def inline_definitions(document: Mapping[str, Any]) -> dict[str, Any]:
 
     inlined: dict[str, Any] = inline({keyword: value for keyword, value in document.items() if keyword != "$defs"})
     kept = {name: inline(each) for name, each in document.get("$defs", {}).items() if id(each) in trees}
-    return {**inlined, "$defs": kept} if kept else inlined
+    return _with_plain_root({**inlined, "$defs": kept}) if kept else inlined
+
+
+def _with_plain_root(document: dict[str, Any]) -> dict[str, Any]:
+    """A document that is a tree itself says at its top what it is, not only where that stands."""
+    target = References(document).target_of(document)
+    beside = {keyword: value for keyword, value in document.items() if keyword != "$ref"}
+    return {**target, **beside} if isinstance(target, Mapping) else document
 
 
 def _not_found(reference: str) -> SchemaNotFoundError:

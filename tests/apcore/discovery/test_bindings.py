@@ -251,6 +251,22 @@ def test_a_decorated_function_keeps_what_its_decorator_says(bind):
     assert (definition.description, definition.tags, definition.timeout_ms) == ("Refund an order", ("bound",), 50)
 
 
+def test_a_mistyped_key_is_told_at_every_depth(bind, caplog):
+    bind(
+        item(
+            module_id="a.b",
+            target_id=f"{HERE}:send_email",
+            tag="[mail]",
+            metadata="{owner: me}",
+            display="{aliass: send, cli: {name: send, x-own: 1}, x-own: 2}",
+        )
+    )
+
+    assert [each.message.partition(": ")[2] for each in caplog.records] == [
+        "unknown keys are ignored: display.aliass, display.cli.name, tag"
+    ]
+
+
 class TestSchemaRef:
     @pytest.mark.req("R-5.12.4-01")
     def test_a_file_beside_the_bindings_gives_the_schemas(self, bind, write):
@@ -273,6 +289,26 @@ class TestSchemaRef:
 
         assert registry.get_definition("a.b").input_schema["properties"] == {"a": {"type": "integer"}}
         assert Executor(registry).call("a.b", {"a": 1}) == {"sum": 3}
+
+    @pytest.mark.parametrize(
+        ("target", "fields", "expected"),
+        [
+            ("untyped", {}, "What the file says"),
+            ("send_email", {}, "Send an email."),
+            ("untyped", {"description": "What the item says"}, "What the item says"),
+        ],
+    )
+    def test_the_description_of_the_file_comes_after_that_of_the_code(self, bind, write, target, fields, expected):
+        write(
+            "schemas/a.schema.yaml",
+            "{description: What the file says, input_schema: {type: object}, output_schema: {type: object}}",
+        )
+
+        registry = bind(
+            item(module_id="a.b", target_id=f"{HERE}:{target}", schema_ref="../schemas/a.schema.yaml", **fields)
+        )
+
+        assert registry.get_definition("a.b").description == expected
 
     @pytest.mark.req("R-5.12.4-01")
     def test_a_missing_file_is_an_error(self, bind):

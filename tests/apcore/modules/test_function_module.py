@@ -1,7 +1,9 @@
 import asyncio
 import functools
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -143,6 +145,25 @@ def test_methods_partials_and_callable_objects_are_functions_too():
     assert run(FunctionModule(functools.partial(add, b=5), id="a.b"), {"a": 1}) == {"sum": 6}
     called = FunctionModule(Adder(5), id="a.b")
     assert (called.name, run(called, {"a": 1})) == ("Adder", {"sum": 6})
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [
+        ({"a": "2026-01-02"}, [2, "x", 1]),
+        ({"a": "2026-01-02", "c": 3}, [2, "x", 3]),
+        ({"a": "2026-01-02", "b": "y", "c": 3}, [2, "y", 3]),
+    ],
+)
+def test_parameters_that_take_no_names_get_their_inputs_in_order(inputs, expected):
+    def plain(a: date, b: str = "x", /, c: int = 1) -> list[Any]:
+        return [a.day, b, c]
+
+    async def later(a: date, b: str = "x", /, c: int = 1) -> list[Any]:
+        return plain(a, b, c)
+
+    assert run(FunctionModule(plain, id="a.b"), inputs) == {"result": expected}
+    assert run(FunctionModule(later, id="a.b"), inputs) == {"result": expected}
 
 
 def test_an_async_callable_object_is_async():

@@ -1,10 +1,17 @@
 from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
 
 import pytest
 from pydantic import BaseModel, Field, computed_field
 
 from apcore.errors import SchemaParseError
-from apcore.schema import compile_schema, schema_document
+from apcore.schema import compile_schema, generate_schema_from_function, schema_document
+
+
+class Size(Enum):
+    SMALL = "s"
+    LARGE = "l"
 
 
 class Order(BaseModel):
@@ -38,9 +45,36 @@ def test_a_mapping_is_copied():
 def test_a_model_describes_itself():
     document = schema_document(Order)
 
-    assert document == Order.model_json_schema()
+    assert document["properties"]["number"] == {"type": "integer", "minimum": 1}
     assert document["properties"]["secret"]["x-sensitive"] is True
     assert not compile_schema(document).is_valid({"number": 0})
+
+
+class Parcel(BaseModel):
+    order: Order
+    size: Size | None = None
+    kind: Literal["parcel"] = "parcel"
+    inside: "list[Parcel]" = []
+
+
+@pytest.mark.req("R-5.11.10-01", "R-5.11.5-03")
+def test_a_model_is_described_as_in_a_signature():
+    def send(order: Order, size: Size | None = None, kind: Literal["parcel"] = "parcel") -> dict: ...
+
+    model, function = schema_document(Parcel), generate_schema_from_function(send).input_schema
+
+    assert {name: model["properties"][name] for name in function["properties"]} == function["properties"]
+    assert model["properties"]["size"] == {"type": "string", "enum": ["s", "l"], "nullable": True, "default": None}
+    assert model["$defs"].keys() == {"Parcel"}
+
+
+def test_a_model_may_describe_itself_in_its_own_way():
+    class Free(BaseModel):
+        @classmethod
+        def model_json_schema(cls, **options):
+            return {"type": "object", "description": "anything"}
+
+    assert schema_document(Free) == {"type": "object", "description": "anything"}
 
 
 def test_an_output_has_computed_fields():

@@ -130,14 +130,70 @@ def test_types_without_json_form_are_refused():
         generate_schema_from_function(returns)
 
 
-def test_parameters_that_have_no_name_are_refused():
-    def positional(a: int, /) -> dict: ...
-
+def test_values_that_have_no_names_are_refused():
     def variable(*a: int) -> dict: ...
 
-    for function in (positional, variable):
-        with pytest.raises(InvalidInputError, match="cannot be given by name"):
-            generate_schema_from_function(function)
+    with pytest.raises(InvalidInputError, match="'a' of .* stands for values without names"):
+        generate_schema_from_function(variable)
+
+
+def test_a_built_in_function_without_a_signature_is_refused():
+    with pytest.raises(FuncMissingTypeHintError, match="'dict' does not say what its parameters are"):
+        generate_schema_from_function(dict)
+
+
+def test_a_parameter_that_is_given_by_position_is_an_input_like_others():
+    def function(a: int, b: str = "x", /, c: int = 1) -> dict: ...
+
+    schema = generate_schema_from_function(function)
+
+    assert list(schema.input_schema["properties"]) == ["a", "b", "c"]
+    assert schema.input_schema["required"] == ["a"]
+
+
+class Sender:
+    def __call__(self, to: str) -> dict:
+        """Sends it.
+
+        Args:
+            to: Who gets it.
+        """
+
+
+class Documented(Sender):
+    """Sends by post."""
+
+
+def send(to: str, *, urgent: bool = False) -> dict:
+    """Sends it.
+
+    :param to: Who gets it.
+    """
+
+
+@pytest.mark.req("R-5.11.7-01", "R-5.11.7-02")
+@pytest.mark.parametrize(
+    ("function", "description"),
+    [
+        (functools.partial(send, urgent=True), "Sends it."),
+        (functools.partial(functools.partial(send), urgent=True), "Sends it."),
+        (Sender(), "Sends it."),
+        (Documented(), "Sends by post."),
+    ],
+)
+def test_partials_and_callable_objects_say_what_their_code_says(function, description):
+    schema = generate_schema_from_function(function)
+
+    assert schema.description == description
+    assert schema.input_schema["properties"]["to"].get("description") in ("Who gets it.", None)
+
+
+@pytest.mark.req("R-5.11.7-01")
+def test_a_callable_object_without_a_word_goes_by_the_name_of_its_class():
+    class PostOffice:
+        def __call__(self) -> dict: ...
+
+    assert generate_schema_from_function(PostOffice()).description == "PostOffice"
 
 
 # --- the schema of the inputs
@@ -221,7 +277,10 @@ def test_without_context_parameter_there_is_none():
         (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
         (Literal[1], {"type": "integer", "enum": [1]}),
         (Literal["a", 1], {"enum": ["a", 1]}),
-        (Colour, {"type": "string", "enum": ["red", "green"], "title": "Colour"}),
+        (Colour, {"type": "string", "enum": ["red", "green"]}),
+        (Level, {"type": "integer", "enum": [1, 2]}),
+        (Literal[Colour.RED], {"type": "string", "enum": ["red"]}),
+        (Annotated[Literal["a"], Field(description="b")], {"type": "string", "enum": ["a"], "description": "b"}),
         (date, {"type": "string", "format": "date"}),
         (UUID | None, {"type": "string", "format": "uuid", "nullable": True}),
         (SecretStr, {"type": "string", "format": "password", "writeOnly": True}),
