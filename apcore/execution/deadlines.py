@@ -1,4 +1,4 @@
-"""Deadlines of synchronous code: one watching thread for all calls (§12.7.5).
+"""Deadlines of module code, sync and async: one watching thread for all calls (§12.7.5).
 
 A call costs two dict operations and no lock. The watcher looks every few seconds, and is woken only by a
 call that is due before it would look anyway.
@@ -6,48 +6,43 @@ call that is due before it would look anyway.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import threading
+import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from math import inf
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from apcore.context import Context
 from apcore.errors import ModuleTimeoutError
+from apcore.execution.watched import Watched, WatchedCoroutine, by_steps
 from apcore.execution.windows import HERE, DeadlineInterrupt, Window
 
 logger = logging.getLogger("apcore.execution")
 
 
-class _Entry(Window):
-    """One call: when its token is set, and when it is interrupted."""
+W = TypeVar("W", bound=Watched)
 
-    warned = False
-    shut_for_it: Window | None = None
-    """The window of the call around this one, if this one has shut it."""
-
-    def __init__(self, deadline: float, end: float, context: Context, lock: Any) -> None:
-        self.deadline = deadline
-        self.end = end
-        self.context = context
-        self.lock = lock
-        self.thread_id = threading.get_ident()
+LimitOf = Callable[[Context, float], str]
 
 
 class Deadlines:
-    """Runs functions until a deadline, on the caller's own thread.
+    """Runs functions, and awaits coroutines, until a deadline: on the caller's own thread, on its own event loop.
 
-    At the deadline the call's cancel token is set; ``grace`` seconds later a thread that still runs is interrupted, and
-    once more after each further period of grace, of a second at least: what is raised inside of a finalizer gets lost.
-    Code that blocks inside C (a socket read) is interrupted when it returns to Python.
+    At the deadline the call's cancel token is set, and a coroutine is cancelled where it awaits. What still runs
+    ``grace`` seconds later is interrupted, and once more after each further period of grace, of a second at least: what
+    is raised inside of a finalizer gets lost. Code that blocks inside C (a socket read) is interrupted when it returns
+    to Python. ``limit_of(context, deadline)`` says for the log where a deadline comes from.
     """
 
-    def __init__(self, grace: float) -> None:
+    def __init__(self, grace: float, limit_of: LimitOf = lambda context, deadline: "its caller's") -> None:
         self._grace = grace
-        self._active: dict[_Entry, None] = {}
+        self._limit_of = limit_of
+        self._active: dict[Watched, None] = {}
         self._begin()
         os.register_at_fork(after_in_child=_beginner(weakref.ref(self)))
 
@@ -90,7 +85,7 @@ class Deadlines:
         if monotonic() > deadline:
             raise timed_out(context)
         outer = HERE.window
-        entry = self._enter(deadline, context, outer)
+        entry = self._enter(Watched, deadline, context, outer)
         try:
             HERE.window = entry
             try:
@@ -120,11 +115,38 @@ class Deadlines:
             raise timed_out(context)
         return result
 
-    def _enter(self, deadline: float, context: Context, outer: Window | None) -> _Entry:
+    async def wait(self, deadline: float, context: Context, awaitable: Awaitable[Any]) -> Any:
+        """What ``awaitable`` gives. Raises ModuleTimeoutError when the deadline passed before, as ``run()`` does."""
+        coroutine = awaitable if type(awaitable) is types.CoroutineType else _coroutine(awaitable)
+        entry = self._enter(WatchedCoroutine, deadline, context, HERE.window)
+        is_ours = True
+        try:
+            try:
+                result = await by_steps(coroutine, entry)
+            finally:
+                self._active.pop(entry, None)
+                is_ours = entry.finish()
+        except DeadlineInterrupt:
+            if not entry.is_due:
+                raise  # it is meant for a call around this one
+            raise timed_out(context) from None
+        except asyncio.CancelledError as end:
+            if not is_ours or not entry.warned:
+                raise  # somebody else cancelled the task, or the module awaited something cancelled
+            raise timed_out(context) from end
+        except Exception as error:
+            if monotonic() > deadline:
+                raise timed_out(context) from error
+            raise
+        if monotonic() > deadline:
+            raise timed_out(context)
+        return result
+
+    def _enter(self, kind: type[W], deadline: float, context: Context, outer: Window | None) -> W:
         """Begin to watch a call. First it is there to be seen, then we look when the watcher looks; see `look()`."""
         if not self._has_watcher:
             self.start()
-        entry = _Entry(deadline, deadline + self._grace, context, self._lock)
+        entry = kind(deadline, deadline + self._grace, context, self._lock)
         if outer is not None:
             # While this call runs the one around it is not interrupted, so its time is ours.
             entry.end = min(entry.end, outer.end)
@@ -152,25 +174,21 @@ class Deadlines:
         for entry in tuple(self._active):
             if not entry.is_due and now >= entry.end:
                 logger.error(
-                    "Module %s ignored its deadline and is interrupted %.0f ms after it",
+                    "Module %s ignored its deadline (%s) and is interrupted %.0f ms after it",
                     entry.context.call_chain[-1] if entry.context.call_chain else "?",
+                    self._limit_of(entry.context, entry.deadline),
                     (now - entry.deadline) * 1000,
                 )
 
-    def _act(self, entry: _Entry, now: float) -> float:
+    def _act(self, entry: Watched, now: float) -> float:
         """When to look again. Under the lock, so that the call cannot end between decision and interrupt."""
         if now >= entry.deadline and not entry.warned:
-            entry.warned = True
-            if entry.context.cancel_token is not None:
-                entry.context.cancel_token.cancel(DEADLINE_PASSED)
+            entry.warn()
         if now >= entry.end:
             entry.interrupt()
             entry.end = now + max(self._grace, _SECONDS_TO_UNWIND)
         return entry.end if entry.warned else min(entry.deadline, entry.end)
 
-
-DEADLINE_PASSED = "the deadline has passed"
-"""The reason in the cancel token of a call whose time is over."""
 
 _IDLE_SECONDS = 5.0
 
@@ -199,6 +217,10 @@ def _watch(reference: weakref.ref[Deadlines], wake: threading.Event) -> None:
             return
         seconds = deadlines.look()
         del deadlines
+
+
+async def _coroutine(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
 
 
 def timed_out(context: Context) -> ModuleTimeoutError:

@@ -38,7 +38,7 @@ from apcore.execution.steps import (
 )
 from apcore.execution.steps.input_rewrite import Rewriter
 from apcore.execution.streaming import CALLER_CANCELLED, ConsumerLeft, awaited_chunks, paused_chunks
-from apcore.execution.windows import HERE, Shielded
+from apcore.execution.windows import HERE, DeadlineInterrupt, Shielded, shielded
 from apcore.middleware import MiddlewareEntry, MiddlewareManager, Retry
 from apcore.pipeline import PipelineState, Runner, Step, Strategy, run_pipeline
 from apcore.pipeline.step import StepFunction
@@ -88,7 +88,7 @@ class Executor:
         self._rewrite = InputRewrite(sensitive_keys)
         self._sensitive_keys = sensitive_keys
         self._meter = EffectMeter(self.settings)
-        deadlines = Deadlines(grace=self.settings.grace_period / 1000)
+        deadlines = Deadlines(self.settings.grace_period / 1000, partial(_limit_of, registry, self.settings))
         deadlines.start()
         self._sync_runner, self._async_runner = (make(deadlines) for make in runners)
         self._strategy = Strategy(self._steps())
@@ -149,8 +149,9 @@ class Executor:
     ) -> dict[str, Any]:
         """Like ``call``, from a coroutine. Cancelling its task also sets the cancel token, for modules in a thread."""
         state = PipelineState(module_id, inputs, context, self._async_runner, run_until)
+        call = self._run(self._strategy, state)
         try:
-            return await self._run(self._strategy, state)  # type: ignore[no-any-return]  # as in call()
+            return await (call if HERE.window is None else shielded(call))
         except asyncio.CancelledError:
             state.cancel(CALLER_CANCELLED)
             raise
@@ -208,7 +209,7 @@ class Executor:
     ) -> PreflightResult:
         """Like ``validate``, from a coroutine."""
         state = PipelineState(module_id, inputs, context, self._async_runner, dry_run=True)
-        return await self._inspect(self._strategy, state)  # type: ignore[no-any-return]  # as in validate()
+        return await shielded(self._inspect(self._strategy, state))
 
     # Wiring
 
@@ -305,7 +306,7 @@ class Executor:
                 if not isinstance(answer, Retry):
                     return answer
                 retry = answer
-            except (GeneratorExit, ConsumerLeft, asyncio.CancelledError):
+            except (GeneratorExit, ConsumerLeft, asyncio.CancelledError, DeadlineInterrupt):
                 await self._abandon(state)
                 raise
         output: dict[str, Any] = state.outputs if state.stopped and state.result is None else state.result
@@ -353,6 +354,19 @@ class Executor:
 
     async def _preflight(self, strategy: Strategy, state: PipelineState) -> PreflightResult:
         return await Preflight(strategy, self._meter).run(state)
+
+
+def _limit_of(registry: Registry, settings: ExecutorSettings, context: Context, deadline: float) -> str:
+    """Which setting made a deadline, and its value; for the log."""
+    if deadline == context.deadline:
+        return f"executor.global_timeout = {settings.global_timeout} ms"
+    try:
+        own = registry.get_definition(context.call_chain[-1]).timeout_ms
+    except ModuleError:
+        own = None
+    if own is None:
+        return f"executor.default_timeout = {settings.default_timeout} ms"
+    return f"resources.timeout = {own} ms"
 
 
 def _around(hook: Any, proceed: Proceed, strategy: Strategy, state: PipelineState) -> Coroutine[Any, Any, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -95,8 +94,7 @@ def _reader(source: Any, context: Context, deadlines: Deadlines) -> _Reader:
 
         async def close_async() -> None:
             if hasattr(iterator, "aclose"):
-                async with asyncio.timeout(grace):
-                    await iterator.aclose()
+                await deadlines.wait(monotonic() + grace, context, iterator.aclose())
 
         return _Reader(take_async, close_async, is_async=True)
     if not hasattr(source, "__iter__"):

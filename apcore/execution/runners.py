@@ -17,7 +17,7 @@ from apcore.approval import EffectDriftError
 from apcore.context import CancelToken, Context
 from apcore.effects import NO_EFFECT, EffectRecord
 from apcore.errors import InternalError, ModuleExecuteError
-from apcore.execution.deadlines import DEADLINE_PASSED, Deadlines, timed_out
+from apcore.execution.deadlines import Deadlines, timed_out
 from apcore.execution.iteration import iterate
 from apcore.execution.loops import LoopThread, parent_loop, running_parent_loop
 from apcore.pipeline import Body, Invocation
@@ -58,10 +58,12 @@ class SyncRunner:
             return complete(function, *args)
         code = getattr(function, "__code__", None)
         if code is not None and code.co_flags & CO_COROUTINE:  # calling it runs nothing yet
-            return _on_a_loop(_settled_within, deadline, context, function, *args)
+            return _on_a_loop(_settled_within, self._deadlines, deadline, context, function, *args)
         result = self._deadlines.run(deadline, context, _plainly, function, *args)
-        # Starting and serving a loop is nothing to be interrupted in; the loop has its own way to end a coroutine.
-        return _on_a_loop(_awaited_within, deadline, context, result) if _is_awaitable(result) else result
+        if not _is_awaitable(result):
+            return result
+        # Starting and serving a loop is nothing to be interrupted in; the steps of the coroutine are.
+        return _on_a_loop(_awaited_within, self._deadlines, deadline, context, result)
 
     def iterate(
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
@@ -110,9 +112,9 @@ class AsyncRunner:
         if deadline is None:
             return await self.call(function, *args)
         if iscoroutinefunction(function):
-            return await _settled_within(deadline, context, function, *args)
+            return await _settled_within(self._deadlines, deadline, context, function, *args)
         result = await _on_the_thread(self._deadlines.run, deadline, context, _plainly, function, *args)
-        return await _awaited_within(deadline, context, result) if _is_awaitable(result) else result
+        return await _awaited_within(self._deadlines, deadline, context, result) if _is_awaitable(result) else result
 
     def iterate(
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
@@ -182,35 +184,19 @@ def _on_a_loop(function: Callable[..., Coroutine[Any, Any, Any]], /, *args: Any)
                     variable.set(value)
 
 
-async def _settled_within(deadline: float, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
+async def _settled_within(
+    deadlines: Deadlines, deadline: float, context: Context, function: Callable[..., Any], /, *args: Any
+) -> Any:
     if monotonic() > deadline:
         raise timed_out(context)
-    return await _awaited_within(deadline, context, function(*args))
+    return await _awaited_within(deadlines, deadline, context, function(*args))
 
 
-async def _awaited_within(deadline: float, context: Context, awaitable: Awaitable[Any]) -> Any:
-    """What ``awaitable`` gives; at the deadline the token is set and it is cancelled, and what comes later is dropped.
-
-    Raises ModuleTimeoutError past the deadline.
-    """
-    left = deadline - monotonic()
-    token = context.cancel_token
-    signal = token and asyncio.get_running_loop().call_later(left, token.cancel, DEADLINE_PASSED)
+async def _awaited_within(deadlines: Deadlines, deadline: float, context: Context, awaitable: Awaitable[Any]) -> Any:
     try:
-        async with asyncio.timeout(left) as limit:
-            result = await awaitable
-    except Exception as error:
-        if limit.expired() or monotonic() > deadline:
-            raise timed_out(context) from error
-        raise
+        return await deadlines.wait(deadline, context, awaitable)
     except SystemExit as end:
         _survive(end)
-    finally:
-        if signal is not None:
-            signal.cancel()
-    if monotonic() > deadline:
-        raise timed_out(context)
-    return result
 
 
 _on_the_thread = sync_to_async(lambda function, *args: function(*args), thread_sensitive=True)

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, Final
 
 from apcore.errors import InternalError
-from apcore.execution.windows import Shielded
+from apcore.execution.windows import Shielded, shielded_step
 
 CONSUMER_LEFT: Final = "the consumer closed the stream"
 """The reason in the cancel token of a stream that nobody reads any more."""
@@ -136,7 +136,7 @@ def _to_next_chunk(
     step = partial(coroutine.send, None) if error is None else partial(coroutine.throw, error)
     while True:
         try:
-            waiting = step()
+            waiting = shielded_step(step)
         except StopIteration as done:
             return Finished(done.value)
         if isinstance(waiting, Chunk):

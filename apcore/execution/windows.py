@@ -10,8 +10,14 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import types
+from collections.abc import Callable, Coroutine, Generator
+from functools import partial
 from math import inf
 from threading import get_ident
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class DeadlineInterrupt(BaseException):
@@ -108,6 +114,37 @@ class Shielded:
     def __exit__(self, *error: object) -> None:
         if self._window is not None and self._was_open:
             self._window.reopen()
+
+
+def shielded_step(step: Callable[[], T]) -> T:
+    """``step()`` of a coroutine, within which the call that runs on this thread is not interrupted.
+
+    An interrupt that waits strikes when the module goes on: here it would leave the coroutine where it stands.
+    """
+    window = HERE.window
+    was_open = window is not None and window.shut()
+    try:
+        return step()
+    finally:
+        if window is not None and was_open:
+            window.is_open = True
+
+
+@types.coroutine
+def shielded(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+    """``await coroutine``, each step of which is shielded: what an async module calls is not its own code."""
+    step = partial(coroutine.send, None)
+    while True:
+        try:
+            waiting = shielded_step(step)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]  # StopIteration is not generic
+        try:
+            answer = yield waiting
+        except BaseException as raised:  # noqa: BLE001 - whatever it is, it is the coroutine's
+            step = partial(coroutine.throw, raised)
+        else:
+            step = partial(coroutine.send, answer)
 
 
 def _schedule(thread_id: int, exception: type[BaseException] | None) -> None:

@@ -15,6 +15,7 @@ from apcore.execution.measurement import EffectMeter, planned_effect
 from apcore.execution.merging import MergedChunks
 from apcore.execution.settings import ExecutorSettings
 from apcore.execution.streaming import hand_out
+from apcore.execution.watched import DEADLINE_PASSED
 from apcore.modules.definition import Function
 from apcore.pipeline import PipelineState
 
@@ -28,9 +29,12 @@ class Execute:
 
     async def run(self, state: PipelineState) -> Any:
         """Raises ModuleTimeoutError past the deadline, EffectDriftError when the approved effect is not this one, and
-        ModuleNotFoundError when the module is being unloaded (§12.7.4).
+        ModuleNotFoundError when the module is being unloaded (§12.7.4). A call that was cancelled before its module
+        began raises ExecutionCancelledError; one that is late may still call others while it ends.
         """
-        definition = state.definition
+        definition, token = state.definition, state.context.cancel_token
+        if token is not None and token.reason not in (None, DEADLINE_PASSED):
+            token.check()
         if state.sealed_inputs is not None:
             # Exactly what was approved, also when a transaction that another one got in the way of runs again.
             state.inputs = copy.deepcopy(state.sealed_inputs)

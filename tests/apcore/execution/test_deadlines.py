@@ -190,6 +190,35 @@ def test_a_caller_can_cancel(call: Call) -> None:
         call(executor_for(stop), "slow.stop", {}, Context.create(cancel_token=token))
 
 
+def test_a_call_that_was_cancelled_before_runs_nothing_and_neither_does_a_loop_over_calls(call: Call) -> None:
+    token = CancelToken()
+    served: list[int] = []
+
+    @module(id="slow.served")
+    def serve() -> dict[str, Any]:
+        """Count the calls"""
+        served.append(1)
+        return {}
+
+    @module(id="slow.loop")
+    def loop(context: Context) -> dict[str, Any]:
+        """Call another one again and again, and look at no token"""
+        for number in range(10):
+            if number == 3:
+                token.cancel("the user left")
+            context.executor.call("slow.served", {}, context)
+        return {}
+
+    executor = executor_for(loop)
+    executor.registry.register(serve.id, serve)
+    with pytest.raises(ExecutionCancelledError, match="the user left"):
+        call(executor, "slow.loop", {}, Context.create(cancel_token=token))
+    assert len(served) == 3
+    with pytest.raises(ExecutionCancelledError, match="the user left"):
+        call(executor, "slow.served", {}, Context.create(cancel_token=token))
+    assert len(served) == 3
+
+
 def test_many_deadlines_at_once_hit_only_their_own_threads() -> None:
     deadlines = Deadlines(grace=0.0)
     outcomes: dict[int, str] = {}

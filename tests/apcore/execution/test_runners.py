@@ -343,3 +343,114 @@ def test_a_worker_that_is_told_to_stop_stops() -> None:
 
     with pytest.raises(ToldToStop):
         executor_for(work).call("works")
+
+
+def stubborn_modules() -> list[Any]:
+    """What does not end at its deadline: it swallows cancellations, tidies up for ever, or never awaits."""
+
+    @module(id="deaf.swallows")
+    async def swallows() -> dict[str, Any]:
+        """Go on after each cancellation"""
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(20)
+
+    @module(id="deaf.tidies")
+    async def tidies() -> dict[str, Any]:
+        """Take long to end"""
+        try:
+            await asyncio.sleep(20)
+        finally:
+            await asyncio.sleep(20)
+        return {}
+
+    @module(id="deaf.spins")
+    async def spins() -> dict[str, Any]:
+        """Never give the loop a chance"""
+        while True:
+            pass
+
+    return [swallows, tidies, spins]
+
+
+IMPATIENT = {"default_timeout": 50, "grace_period": 50}
+
+
+@pytest.mark.req("R-12.7.5-03", "R-12.7.5-04", "R-12.7.5-05")
+@pytest.mark.parametrize("module_id", ["deaf.swallows", "deaf.tidies", "deaf.spins"])
+def test_an_async_module_that_ignores_its_deadline_is_interrupted(
+    any_call: Call, module_id: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    executor = executor_for(*stubborn_modules(), **IMPATIENT)
+    with pytest.raises(ModuleTimeoutError):
+        any_call(executor, module_id)
+    [record] = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert f"Module {module_id} ignored its deadline (executor.default_timeout = 50 ms)" in record.getMessage()
+    assert not executor.registry.get_definition(module_id).activity.calls
+
+
+def test_an_interrupted_coroutine_leaves_the_others_of_its_loop_alone() -> None:
+    executor = executor_for(*stubborn_modules(), **IMPATIENT)
+    ticks = 0
+
+    async def run() -> None:
+        nonlocal ticks
+        calls = asyncio.gather(
+            *(executor.call_async(f"deaf.{name}") for name in ("swallows", "spins", "tidies")), return_exceptions=True
+        )
+        while not calls.done():
+            await asyncio.sleep(0)
+            ticks += 1
+        assert [type(each) for each in calls.result()] == [ModuleTimeoutError] * 3
+        current = asyncio.current_task()
+        assert current is not None
+        assert not current.cancelling()
+        await asyncio.sleep(0)  # nothing is left on its way to this task
+
+    asyncio.run(run())
+    assert ticks
+
+
+def test_when_an_async_module_waits_for_one_that_is_deaf_both_end_with_their_middleware() -> None:
+    told: list[tuple[str, str]] = []
+
+    class Listens:
+        async def on_error(self, module_id: str, inputs: dict[str, Any], error: Any, context: Context) -> None:
+            await asyncio.sleep(0)
+            told.append((module_id, error.code))
+
+    @module(id="outer.persistent")
+    async def persistent(context: Context) -> dict[str, Any]:
+        """Try for ever"""
+        while True:
+            with contextlib.suppress(ModuleTimeoutError, asyncio.CancelledError):
+                await context.executor.call_async("deaf.swallows", {}, context)
+
+    executor = executor_for(persistent, *stubborn_modules(), **IMPATIENT)
+    executor.use(Listens())
+    with pytest.raises(ModuleTimeoutError):
+        asyncio.run(executor.call_async("outer.persistent"))
+    assert told[0] == ("deaf.swallows", "MODULE_TIMEOUT")
+    assert told[-1] == ("outer.persistent", "MODULE_TIMEOUT")
+
+
+def test_interrupts_that_race_with_the_end_of_a_coroutine_never_leak() -> None:
+    @module(id="race.coroutine")
+    async def coroutine(seconds: float) -> dict[str, Any]:
+        """End at about the time at which it would be interrupted"""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0)
+        return {}
+
+    executor = executor_for(coroutine, default_timeout=5, grace_period=5)
+
+    async def run() -> None:
+        for number in range(40):
+            with pytest.raises(ModuleTimeoutError):
+                await executor.call_async("race.coroutine", {"seconds": 0.009 + number * 0.00005})
+            for _ in range(50):
+                await asyncio.sleep(0)
+
+    asyncio.run(run())
