@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from apcore.acl import ACL, ACLChecker, AuditSettings
+from apcore.acl import ACL, ACLChecker, configured_acl
 from apcore.approval import ApprovalHandler
 from apcore.config import Config, core_schema
-from apcore.errors import ConfigError
 from apcore.events import EventEmitter
 from apcore.execution import AsyncRunner, Executor, ExecutorSettings, SyncRunner
 from apcore.execution.executor import RunnerFactory
@@ -30,9 +28,6 @@ from apcore.telemetry.settings import ObservabilitySettings
 from apcore.telemetry.usage import UsageCollector, UsageSettings
 from apcore.toggles import Toggles
 
-logger = logging.getLogger("apcore")
-
-_LIMITS: Final = frozenset(field.name for field in fields(ExecutorSettings))
 _SECTIONS: Final = frozenset({"apcore", "_config", *core_schema()["properties"]})
 
 
@@ -99,7 +94,7 @@ def build_app(
     toggles = Toggles() if toggles is None else toggles
     events = EventEmitter() if events is None else events
     if acl is None and is_whole and extended.get("acl") is None:
-        acl = _acl(configured, core["acl"])
+        acl = configured_acl(configured)
     layers = MiddlewareSettings.read(core["middleware"]) | (middleware or MiddlewareSettings())
     observability = _observability(configured, is_whole) if observability is None else observability
     observability = adjusted(observability, layers)
@@ -115,7 +110,7 @@ def build_app(
         registry,
         acl=acl,
         approval_handler=approval_handler,
-        config={name: value for name, value in core["executor"].items() if name in _LIMITS},
+        config=ExecutorSettings.from_config(configured),
         toggles=toggles,
         runners=runners,
         events=events,
@@ -161,21 +156,6 @@ def _configuration(given: Config | ExecutorSettings | Mapping[str, Any] | None) 
         for name, value in asdict(limits).items():
             config.set(f"executor.{name}", value)
     return config, False
-
-
-def _acl(config: Config, section: Mapping[str, Any]) -> ACL:
-    """The access list below ``acl.root``. Without one the default effect counts, which is to deny."""
-    root, audit = Path(section["root"]), AuditSettings.from_dict(section["audit"])
-    if root.exists():
-        return ACL.load(root, default_effect=section["default_effect"], audit=audit)
-    if config.is_set("apcore.acl.root" if config.mode == "namespace" else "acl.root"):
-        raise ConfigError(
-            f"acl.root is '{root}', which does not exist: without its rules nobody can say who may call what. "
-            "Create it, or leave acl.root out to go by acl.default_effect alone",
-            details={"path": "acl.root"},
-        )
-    logger.warning("There is no access list at '%s': acl.default_effect (%s) counts", root, section["default_effect"])
-    return ACL((), section["default_effect"], audit=audit)
 
 
 def _discover(registry: Registry, config: Config, section: Mapping[str, Any]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
+@runtime_checkable
 class ToggleState(Protocol):
     """What the executor asks before every call; a module that nobody switched is on."""
 

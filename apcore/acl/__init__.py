@@ -5,6 +5,7 @@ from apcore.acl.audit import AuditSettings
 from apcore.acl.callers import caller_is_listed
 from apcore.acl.checker import ACLChecker
 from apcore.acl.conditions import ConditionHandler
+from apcore.acl.configured import configured_acl
 from apcore.acl.policy import ACLDecision, Policy
 from apcore.acl.rules import ACLRule, Effect
 
@@ -18,4 +19,5 @@ __all__ = [
     "Effect",
     "Policy",
     "caller_is_listed",
+    "configured_acl",
 ]

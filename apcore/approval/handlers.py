@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from asgiref.sync import iscoroutinefunction, sync_to_async
 
 from apcore.approval.types import ApprovalRequest, ApprovalResult
+from apcore.errors import InvalidInputError
 
 
 @runtime_checkable
@@ -63,9 +64,14 @@ class AutoApproveHandler:
 
 
 class CallbackApprovalHandler:
-    """Hands the decision to a callback, sync or async; it cannot resume pending requests (§7.6)."""
+    """Hands the decision to a callback, sync or async; it cannot resume pending requests (§7.6).
+
+    Raises InvalidInputError for what cannot be called.
+    """
 
     def __init__(self, callback: Callable[[ApprovalRequest], ApprovalResult | Awaitable[ApprovalResult]]) -> None:
+        if isinstance(callback, type) or not callable(callback):
+            raise InvalidInputError(f"The callback of an approval must be a function of the request, not {callback!r}")
         self._callback = callback
 
     async def request_approval(self, request: ApprovalRequest) -> ApprovalResult:

@@ -40,7 +40,7 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalResult:
-    """A handler's answer (§7.3.2). Raises ValueError for an unknown status.
+    """A handler's answer (§7.3.2). Raises ValueError for an unknown status and for a field of another type.
 
     A handler that binds approvals to an effect returns its digest as ``metadata["effect_digest"]``; the executor then
     refuses to commit anything else.
@@ -55,6 +55,12 @@ class ApprovalResult:
     def __post_init__(self) -> None:
         if self.status not in _STATUSES:
             raise ValueError(f"ApprovalResult.status must be one of {', '.join(_STATUSES)}, not {self.status!r}")
+        for name in ("approved_by", "reason", "approval_id"):
+            if not isinstance(getattr(self, name), str | None):
+                raise ValueError(f"ApprovalResult.{name} must be a text or None, not {getattr(self, name)!r}")
+        metadata: object = self.metadata
+        if metadata is not None and not isinstance(metadata, Mapping):
+            raise ValueError(f"ApprovalResult.metadata must be an object or None, not {type(metadata).__name__}")
 
     @property
     def effect_digest(self) -> str | None:

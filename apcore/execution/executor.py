@@ -11,13 +11,23 @@ from functools import partial
 from time import monotonic
 from typing import Any, NoReturn
 
-from apcore.acl import ACL, ACLChecker
+from apcore.acl import ACL, ACLChecker, configured_acl
 from apcore.approval import ApprovalHandler, EffectDriftError
+from apcore.config import Config
 from apcore.context import Context
-from apcore.errors import ApprovalDeniedError, ExecutionCancelledError, ModuleError, PipelineStepError, propagate_error
+from apcore.errors import (
+    ApprovalDeniedError,
+    ExecutionCancelledError,
+    InvalidInputError,
+    ModuleError,
+    PipelineStepError,
+    propagate_error,
+    require,
+)
 from apcore.events import EventEmitter
 from apcore.execution.deadlines import Deadlines
 from apcore.execution.measurement import EffectMeter
+from apcore.execution.parts import check_parts, checked_acl, checked_handler, limits_of, listed
 from apcore.execution.preflight import Preflight, PreflightResult
 from apcore.execution.retries import FIRST_STEP, Retrial, note_attempts, wait
 from apcore.execution.runners import AsyncRunner, SyncRunner, drive
@@ -60,9 +70,11 @@ RunnerFactory = Callable[[Deadlines], Runner]
 class Executor:
     """Calls modules through the pipeline, from sync and from async code (§12.2).
 
-    ``acl`` None checks nothing, ``approval_handler`` None asks nobody. ``config`` is an ExecutorSettings or a mapping
-    of its fields. ``runners`` makes the sync and the async runner; a framework that has transactions brings its own.
+    ``acl`` None checks nothing, ``approval_handler`` None asks nobody. ``config`` is an ExecutorSettings, a mapping of
+    its fields, or a Config: then, without ``acl``, its access list counts, which denies by default (C-64).
+    ``runners`` makes the sync and the async runner; a framework that has transactions brings its own.
     ``events`` is told of approvals (§7.9). ``sensitive_keys`` are the names that ``Context.redacted_inputs`` hides.
+    Raises InvalidInputError for a part that is none, and ConfigError for limits out of range.
     """
 
     def __init__(
@@ -71,19 +83,20 @@ class Executor:
         *,
         acl: ACL | ACLChecker | None = None,
         approval_handler: ApprovalHandler | None = None,
-        middlewares: Iterable[Any] = (),
-        config: ExecutorSettings | Mapping[str, Any] | None = None,
+        middlewares: Iterable[Any] | None = None,
+        config: Config | ExecutorSettings | Mapping[str, Any] | None = None,
         toggles: Toggles | None = None,
         runners: tuple[RunnerFactory, RunnerFactory] = (SyncRunner, AsyncRunner),
         events: EventEmitter | None = None,
         sensitive_keys: Collection[str] = DEFAULT_SENSITIVE_KEYS,
     ) -> None:
+        check_parts(registry, toggles, runners, events, sensitive_keys)
+        self.settings = limits_of(config)
         self.registry = registry
-        self._acl = acl
-        self._approval_handler = approval_handler
+        self._acl = configured_acl(config) if acl is None and isinstance(config, Config) else checked_acl(acl)
+        self._approval_handler = checked_handler(approval_handler)
         self._events = events
         self.toggles = toggles if toggles is not None else Toggles()
-        self.settings = config if isinstance(config, ExecutorSettings) else ExecutorSettings.from_mapping(config or {})
         self._middleware = MiddlewareManager()
         self._rewrite = InputRewrite(sensitive_keys)
         self._sensitive_keys = sensitive_keys
@@ -93,7 +106,7 @@ class Executor:
         self._sync_runner, self._async_runner = (make(deadlines) for make in runners)
         self._strategy = Strategy(self._steps())
         self._compose()
-        for middleware in middlewares:
+        for middleware in listed(middlewares):
             self.use(middleware)
         registry.extended.follow(self)
 
@@ -249,22 +262,31 @@ class Executor:
         return removed
 
     def add_rewriter(self, rewriter: Rewriter) -> None:
-        """Add ``rewriter(module_id, inputs, context) -> Rewrite | None``; rewriters are asked in this order."""
+        """Add ``rewriter(module_id, inputs, context) -> Rewrite | None``; rewriters are asked in this order.
+
+        Raises InvalidInputError for what is no function.
+        """
+        if isinstance(rewriter, type) or not callable(rewriter):
+            raise InvalidInputError(
+                "A rewriter is a function of module_id, inputs and context, or an object that can be called, not "
+                f"{rewriter!r}"
+            )
         self._rewrite.rewriters = (*self._rewrite.rewriters, rewriter)
 
     def use_acl(self, acl: ACL | ACLChecker | None) -> None:
         """Put another access list in the place of the present one; calls that run keep theirs (§11.3)."""
-        self._acl = acl
+        self._acl = checked_acl(acl)
         self.configure_step("acl_check", Step("acl_check", AclCheck(acl).run, pure=True, native=True))
 
     def use_approval_handler(self, handler: ApprovalHandler | None) -> None:
         """Have somebody else asked for approvals; calls that run keep whom they asked (§11.3)."""
-        self._approval_handler = handler
+        self._approval_handler = checked_handler(handler)
         gate = ApprovalGate(handler, self._meter, self._events)
         self.configure_step("approval_gate", Step("approval_gate", gate.run, pure=True, native=True))
 
     def use_strategy(self, strategy: Strategy) -> None:
         """Go by another strategy; calls that run keep theirs. Raises InvalidInputError if it lacks a step (§5.16)."""
+        require("strategy", strategy, Strategy, "a Strategy")
         strategy.require_complete()
         self._strategy = strategy
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from apcore.context import Context
 from apcore.effects import NO_EFFECT, EffectRecord, Provenance
-from apcore.errors import ModuleExecuteError
+from apcore.errors import ModuleError, ModuleExecuteError
 from apcore.execution.output import check_output
 from apcore.execution.settings import ExecutorSettings
 from apcore.modules.change import Change, PreviewResult
@@ -50,7 +50,11 @@ class EffectMeter:
 
         async def body(inner: Runner) -> Any:
             result = await self._run(inner, invocation, definition.execute, context)
-            check_output(definition, result)
+            try:
+                check_output(definition, result)
+            except ModuleError as error:
+                error.details["step"] = "output_validation"
+                raise
             return result
 
         return await runner.measure(invocation, body) or NO_EFFECT

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from time import monotonic
 from typing import Any
 
+from apcore.config import Config
 from apcore.errors import ConfigError
 from apcore.execution.merging import MAX_MERGE_DEPTH
 
@@ -73,3 +74,9 @@ class ExecutorSettings:
         if unknown:
             raise ConfigError(f"Unknown executor settings: {', '.join(unknown)}; known are: {', '.join(sorted(known))}")
         return cls(**values)
+
+    @classmethod
+    def from_config(cls, config: Config) -> ExecutorSettings:
+        """Read the section ``executor`` of a configuration, whose other keys concern others."""
+        section = config.namespace("apcore")["executor"]
+        return cls(**{field.name: section[field.name] for field in fields(cls) if field.name in section})

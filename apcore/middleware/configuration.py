@@ -69,7 +69,7 @@ class MiddlewareSettings:
         if not mistakes:
             mistakes += _repeated(entries, place)
         if mistakes:
-            raise ConfigError(f"{'; '.join(mistakes)} (§11.2)", details={"errors": mistakes})
+            raise ConfigError("; ".join(mistakes), details={"errors": mistakes})
         return cls(frozenset(disabled), tuple(entries))
 
     def __or__(self, other: MiddlewareSettings) -> MiddlewareSettings:

@@ -7,7 +7,7 @@ import logging
 from typing import Any
 
 from apcore.context import is_cancelled_from_outside
-from apcore.errors import ModuleExecuteError, PipelineStepError
+from apcore.errors import InvalidInputError, ModuleExecuteError, PipelineStepError
 from apcore.pipeline.runner import Runner
 from apcore.pipeline.state import PipelineState
 from apcore.pipeline.step import Step
@@ -68,6 +68,8 @@ async def _run_steps(steps: tuple[Step, ...], state: PipelineState) -> None:
             if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
                 raise
             if not step.ignore_errors:
+                if isinstance(error, PipelineStepError):
+                    raise  # it says at which step it belongs
                 raise PipelineStepError(step.name, error) from error
             logger.warning("Step %r failed and is configured to be ignored (%s)", step.name, type(error).__name__)
             continue
@@ -80,8 +82,11 @@ async def _run_steps(steps: tuple[Step, ...], state: PipelineState) -> None:
 
 def _is_enough(state: PipelineState, step: Step) -> bool:
     """What the caller's predicate says; its failure is one of the step after which it was asked."""
-    assert state.run_until is not None
+    predicate: object = state.run_until
+    if not callable(predicate):
+        wrong = InvalidInputError(f"run_until must be a function of the state, not {type(predicate).__name__} (§5.16)")
+        raise PipelineStepError(step.name, wrong)
     try:
-        return bool(state.run_until(state))
+        return bool(predicate(state))
     except Exception as error:
         raise PipelineStepError(step.name, error) from error

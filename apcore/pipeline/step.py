@@ -8,7 +8,7 @@ from typing import Any
 
 from asgiref.sync import iscoroutinefunction
 
-from apcore.errors import InvalidInputError
+from apcore.errors import InvalidInputError, require
 from apcore.pipeline.state import PipelineState
 
 StepFunction = Callable[[PipelineState], Any]
@@ -36,6 +36,10 @@ class Step:
         name: object = self.name
         if not isinstance(name, str) or not name.strip():
             raise InvalidInputError(f"A pipeline step needs a name, not {self.name!r}")
+        for field_name in ("pure", "ignore_errors", "native"):
+            require(f"{field_name} of pipeline step {self.name!r}", getattr(self, field_name), bool, "true or false")
+        for hooks in (self.before, self.after):
+            require(f"The hooks of pipeline step {self.name!r}", hooks, (tuple, list), "a tuple of functions")
         if not all(callable(each) for each in (self.run, *self.before, *self.after)):
             raise InvalidInputError(f"Pipeline step {self.name!r} and its hooks must be functions of the state")
         object.__setattr__(self, "is_async", iscoroutinefunction(self.run))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import logging
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any, NoReturn
 
 from apcore.approval import ApprovalHandler, ApprovalResult, BoundApprovalHandler
 from apcore.approval.events import answered, denied, reports_itself, requested
+from apcore.context import is_cancelled_from_outside
 from apcore.effects import EffectRecord
 from apcore.errors import (
     ApprovalDeniedError,
@@ -16,6 +18,8 @@ from apcore.errors import (
     ApprovalTimeoutError,
     InvalidInputError,
     ModuleError,
+    ModuleExecuteError,
+    PipelineStepError,
 )
 from apcore.events import Event, EventEmitter
 from apcore.execution.measurement import EffectMeter
@@ -79,11 +83,18 @@ class ApprovalGate:
         return result
 
     async def _ask(self, handler: ApprovalHandler, state: PipelineState, invocation: Invocation) -> ApprovalResult:
-        effect = await self._meter.measure(state.runner, invocation)
+        effect = await self._measured(state, invocation)
         if self._tells:
             await self._tell(state, requested(state.module_id, state.context))
         result = await _answer(state, handler.request_approval, invocation.approval_request(effect))
         return _bound_to(effect, result)
+
+    async def _measured(self, state: PipelineState, invocation: Invocation) -> EffectRecord:
+        """The effect. A module that fails while it is measured fails as it would at its own step, and says so."""
+        try:
+            return await self._meter.measure(state.runner, invocation)
+        except Exception as error:
+            raise PipelineStepError("execute", error) from error
 
     async def _tell(self, state: PipelineState, event: Event) -> None:
         if self._events is not None and self._events.has_subscribers:
@@ -114,16 +125,24 @@ async def _check(handler: ApprovalHandler, state: PipelineState, invocation: Inv
     state.context.data[RESUMED_NOTE] = token
     if isinstance(handler, BoundApprovalHandler):
         return await _answer(state, handler.check_approval_for, token, invocation.approval_request(None))
-    return await _answer(state, handler.check_approval, token)
+    check = getattr(handler, "check_approval", None)
+    if check is None:
+        return ApprovalResult("rejected", approval_id=token, reason="This handler keeps no pending requests")
+    return await _answer(state, check, token)
 
 
 async def _answer(state: PipelineState, ask: Any, *arguments: Any) -> ApprovalResult:
-    """The handler's answer; an error of the handler, or something that is no answer, denies."""
+    """The handler's answer; an error of the handler, or something that is no answer, denies.
+
+    What it says in the protocol's own errors counts as said, unless it is that something called by it failed.
+    """
     try:
         result = await state.runner.call(ask, *arguments)
-    except ModuleError:
-        raise
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
+        if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
+            raise
+        if isinstance(error, ModuleError) and not isinstance(error, ModuleExecuteError):
+            raise
         logger.error("The approval handler failed (%s), trace %s", type(error).__name__, state.context.trace_id)
         raise ApprovalDeniedError(None, "The approval handler failed; the call is denied", cause=error) from error
     if not isinstance(result, ApprovalResult):
@@ -139,15 +158,8 @@ def _bound_to(effect: EffectRecord, result: ApprovalResult) -> ApprovalResult:
 
 
 def _refuse(result: ApprovalResult) -> NoReturn:
-    details = {
-        key: value
-        for key, value in {
-            "approval_id": result.approval_id,
-            "reason": result.reason,
-            **(result.metadata or {}),
-        }.items()
-        if value is not None
-    }
+    told = {**(result.metadata or {}), "approval_id": result.approval_id, "reason": result.reason}
+    details = {key: value for key, value in told.items() if value is not None and key != "step"}
     if result.status == "pending":
         raise ApprovalPendingError(result, "The call waits for an approval", details=details)
     if result.status == "timeout":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from apcore.approval import APPROVAL_TOKEN
 from apcore.errors import ACLDeniedError, InternalError
 from apcore.pipeline import PipelineState
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS
@@ -80,12 +81,27 @@ def _apply(decision: Any, rewriter: Rewriter, state: PipelineState) -> None:
     if decision.verdict not in _VERDICTS:
         raise InternalError(f"Rewriter {name} gave the verdict {decision.verdict!r}, which is none of {_VERDICTS}")
     if decision.verdict == "deny":
-        raise ACLDeniedError(f"The call was refused: {decision.reason}", details={"rewriter": name})
+        reason = decision.reason or f"{name} gives no reason"
+        raise ACLDeniedError(f"The call was refused: {reason}", details={"rewriter": name})
     if decision.verdict == "ask":
         state.approval_asked = decision.reason or f"{name} asks for an approval"
-    if decision.inputs is not None and dict(decision.inputs) != state.inputs:
+    inputs = _inputs_of(decision, name)
+    if inputs is not None and inputs != state.inputs:
         if state.original_inputs is None:
-            state.original_inputs = state.inputs
-        state.inputs = dict(decision.inputs)
+            state.original_inputs = copy.deepcopy(state.inputs)
+        state.inputs = inputs
         note = {"module_id": state.module_id, "rewriter": name, "reason": decision.reason}
         state.context.data.setdefault(REWRITE_NOTE, []).append(note)
+
+
+def _inputs_of(decision: Rewrite, name: str) -> dict[str, Any] | None:
+    """The other inputs, as a copy of their own: what the rewriter does with its object later has no effect.
+
+    A token is the caller's to bring, and no input (§7.4).
+    """
+    given: object = decision.inputs
+    if given is None and decision.verdict != "rewrite":
+        return None
+    if not isinstance(given, Mapping):
+        raise InternalError(f"Rewriter {name} must give inputs as an object, not {type(given).__name__}")
+    return {key: copy.deepcopy(value) for key, value in given.items() if key != APPROVAL_TOKEN}

@@ -21,7 +21,7 @@ from apcore.approval import (
     AutoApproveHandler,
     CallbackApprovalHandler,
 )
-from apcore.errors import ACLDeniedError, ApprovalDeniedError, ApprovalPendingError
+from apcore.errors import ACLDeniedError, ApprovalDeniedError, ApprovalPendingError, InvalidInputError
 from apcore.execution import Executor, Rewrite
 from apcore.modules import module
 from apcore.registry import Registry
@@ -113,6 +113,19 @@ def test_a_result_needs_a_status_that_exists_and_nothing_else() -> None:
     assert (result.approved_by, result.reason, result.approval_id, result.metadata) == (None, None, None, None)
     with pytest.raises(ValueError, match="must be one of approved, rejected, timeout, pending"):
         ApprovalResult("ok")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("field", ["approved_by", "reason", "approval_id", "metadata"])
+@pytest.mark.parametrize("wrong", [5, ["x"]])
+def test_a_result_with_a_field_of_another_type_is_refused(field: str, wrong: Any) -> None:
+    with pytest.raises(ValueError, match=rf"ApprovalResult\.{field} must be"):
+        ApprovalResult("approved", **{field: wrong})
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "ask", ApprovalResult])
+def test_a_callback_is_a_function(wrong: Any) -> None:
+    with pytest.raises(InvalidInputError, match="function of the request"):
+        CallbackApprovalHandler(wrong)
 
 
 @pytest.mark.req("R-7.3.1-02")

@@ -136,6 +136,41 @@ def test_a_handler_that_fails_denies(call: Call, registry: Registry) -> None:
     assert "hunter2" not in str(caught.value.to_dict())
 
 
+@pytest.mark.req("R-7.4-25")
+@pytest.mark.parametrize("inputs", [{"cents": 5}, {"cents": 5, "_approval_token": "42"}])
+@pytest.mark.parametrize(
+    "error", [SystemExit(1), asyncio.CancelledError(), StopIteration(), TimeoutError(), ModuleExecuteError("hunter2")]
+)
+def test_whatever_a_handler_fails_with_is_a_denial(
+    call: Call, registry: Registry, error: BaseException, inputs: dict[str, Any]
+) -> None:
+    class Fails:
+        def request_approval(self, request: ApprovalRequest) -> ApprovalResult:
+            raise error
+
+        async def check_approval(self, approval_id: str) -> ApprovalResult:
+            raise error
+
+    with pytest.raises(ApprovalDeniedError, match="handler failed") as caught:
+        call(Executor(registry, approval_handler=Fails()), "pay.out", inputs)
+    assert "hunter2" not in caught.value.message
+
+
+def test_what_a_handler_adds_does_not_take_the_place_of_what_the_error_says_itself(
+    call: Call, registry: Registry
+) -> None:
+    metadata = {"approval_id": "other", "reason": "other", "step": "other", "status_url": "/a/42"}
+    result = ApprovalResult("pending", approval_id="42", reason="later", metadata=metadata)
+    with pytest.raises(ApprovalPendingError) as caught:
+        call(Executor(registry, approval_handler=Desk(result)), "pay.out", {"cents": 5})
+    assert caught.value.details == {
+        "approval_id": "42",
+        "reason": "later",
+        "step": "approval_gate",
+        "status_url": "/a/42",
+    }
+
+
 def test_a_human_is_never_shown_inputs_that_would_be_refused(call: Call, registry: Registry) -> None:
     desk = Desk(APPROVED)
     with pytest.raises(SchemaValidationError) as refused:
@@ -293,9 +328,10 @@ def test_an_error_found_while_measuring_goes_to_the_caller_and_nobody_is_asked(c
     registry = Registry()
     registry.register("users.erase", Fails())
     desk = Desk(APPROVED)
-    with pytest.raises(ModuleExecuteError):
+    with pytest.raises(ModuleExecuteError) as caught:
         call(Executor(registry, approval_handler=desk), "users.erase")
     assert desk.requests == []
+    assert caught.value.details == {"type": "LookupError", "step": "execute"}
 
 
 class Sorter:

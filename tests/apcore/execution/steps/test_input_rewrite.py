@@ -68,6 +68,49 @@ def test_a_rewriter_that_returns_something_else_is_an_error(call: Call, executor
         call(executor, "text.record", {"text": "a"})
 
 
+@pytest.mark.parametrize("given", [5, "text", [("text", "b")], None])
+def test_inputs_that_are_no_object_are_an_error_of_the_rewriter(call: Call, executor: Executor, given: Any) -> None:
+    executor.add_rewriter(lambda *_: Rewrite.to(given))
+    with pytest.raises(InternalError, match="must give inputs as an object"):
+        call(executor, "text.record", {"text": "a"})
+
+
+@pytest.mark.req("RW-07", "R-7.4-17")
+def test_what_a_rewriter_does_with_its_inputs_later_has_no_effect_and_a_token_is_no_input(
+    call: Call, registry: Any
+) -> None:
+    kept: dict[str, Any] = {"words": ["a"], "_approval_token": "t"}
+    given: list[dict[str, Any]] = []
+    executor = Executor(registry)
+
+    class Words:
+        description = "Keeps words"
+        input_schema: dict[str, Any] = {}
+        output_schema: dict[str, Any] = {}
+
+        def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+            given.append(inputs)
+            return {}
+
+    def later(module_id: str, inputs: dict[str, Any], context: Context) -> None:
+        kept["words"].append("b")
+
+    registry.register("text.words", Words())
+    executor.add_rewriter(lambda *_: Rewrite.to(kept))
+    executor.add_rewriter(later)
+    call(executor, "text.words")
+    assert given == [{"words": ["a"]}]
+
+
+def test_a_refusal_without_a_reason_says_who_refused(call: Call, executor: Executor) -> None:
+    def guard(*_: Any) -> Rewrite:
+        return Rewrite.deny("")
+
+    executor.add_rewriter(guard)
+    with pytest.raises(ACLDeniedError, match="guard gives no reason"):
+        call(executor, "text.record", {"text": "a"})
+
+
 @pytest.mark.req("RW-03", "RW-06")
 def test_a_rewriter_may_ask_and_the_approver_sees_both(call: Call, registry: Any, recorder: Recorder) -> None:
     seen: list[ApprovalRequest] = []
