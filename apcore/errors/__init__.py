@@ -98,6 +98,7 @@ from apcore.errors.propagation import (
 )
 from apcore.errors.requiring import (
     require,
+    require_number,
 )
 from apcore.errors.schema import (
     SchemaCircularRefError,
@@ -180,4 +181,5 @@ __all__ = [
     "format_error",
     "propagate_error",
     "require",
+    "require_number",
 ]

@@ -1,7 +1,8 @@
-"""Arguments of the wrong type are refused where they come in, in words."""
+"""Arguments of the wrong type or size are refused where they come in, in words."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from apcore.errors.general import InvalidInputError
@@ -16,3 +17,12 @@ def require(what: str, value: object, kind: Any, words: str) -> None:
     if isinstance(value, type) or not isinstance(value, kind):
         given = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
         raise InvalidInputError(f"{what} must be {words}, not {given}")
+
+
+def require_number(what: str, value: object, low: float, high: float = math.inf, *, whole: bool = False) -> None:
+    """Raises InvalidInputError unless ``value`` is a number, or a whole one, from ``low`` to ``high``."""
+    kinds = int if whole else int | float
+    if not isinstance(value, kinds) or isinstance(value, bool) or not low <= value <= high:
+        kind = "whole number" if whole else "number"
+        limits = f"from {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+        raise InvalidInputError(f"{what} must be a {kind} {limits}, not {value!r}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apcore.context import CancelToken, Context
+from apcore.errors import require
 from apcore.tasks.loops import on_loop
 from apcore.tasks.states import TaskStatus
 from apcore.tasks.task import Task
@@ -23,11 +24,18 @@ TaskCallback = Callable[[Task], Awaitable[None] | None]
 
 @dataclass(frozen=True, slots=True)
 class TaskCallbacks:
-    """Who is told what (§5.8). ``on_error`` hears of tasks that end without a result: failed or cancelled."""
+    """Who is told what (§5.8). ``on_error`` hears of tasks that end without a result: failed or cancelled.
+
+    Raises InvalidInputError for what cannot be called.
+    """
 
     on_progress: TaskCallback | None = None
     on_complete: TaskCallback | None = None
     on_error: TaskCallback | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("on_progress", "on_complete", "on_error"):
+            require(name, getattr(self, name), Callable | None, "a function of the task")
 
     def of(self, task: Task) -> TaskCallback | None:
         """The one that hears of a task in this state."""

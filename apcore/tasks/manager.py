@@ -16,7 +16,14 @@ from time import monotonic
 from typing import Any, Self
 
 from apcore.context import Context
-from apcore.errors import ExecutionCancelledError, InternalError, InvalidInputError, ModuleError
+from apcore.errors import (
+    ExecutionCancelledError,
+    InternalError,
+    InvalidInputError,
+    ModuleError,
+    require,
+    require_number,
+)
 from apcore.events import EventEmitter
 from apcore.execution import Executor
 from apcore.modules import ModuleDefinition
@@ -48,6 +55,8 @@ class AsyncTaskManager:
     ``max_tasks`` limits the tasks that wait or run, ``max_concurrent`` those that run. Finished ones are kept for
     ``keep_finished`` seconds. ``cancel_grace`` is how many seconds a coroutine may take to react to its cancel token
     before it is cancelled where it awaits; code in a thread is never cut off.
+
+    Raises InvalidInputError for values out of range.
     """
 
     def __init__(
@@ -62,8 +71,10 @@ class AsyncTaskManager:
         cancel_grace: float = 1.0,
         events: EventEmitter | None = None,
     ) -> None:
-        if max_tasks < 1 or max_concurrent < 1:
-            raise InvalidInputError("max_tasks and max_concurrent must be at least 1")
+        require_number("AsyncTaskManager: max_tasks", max_tasks, 1, whole=True)
+        require_number("AsyncTaskManager: max_concurrent", max_concurrent, 1, whole=True)
+        require_number("AsyncTaskManager: keep_finished", keep_finished, 0)
+        require_number("AsyncTaskManager: cancel_grace", cancel_grace, 0)
         self.executor = executor
         store = MemoryTaskStore() if store is None else store
         self._store = store if events is None else AnnouncingTaskStore(store, events)
@@ -94,14 +105,15 @@ class AsyncTaskManager:
 
         The inputs are copied. Whatever is wrong with the call, an unknown module or a denied caller too, ends the task
         as failed. Callbacks get the Task, on its event loop; they may be coroutine functions, and their failures
-        are logged. Raises TaskLimitExceededError and TaskManagerClosedError.
+        are logged. Raises TaskLimitExceededError, TaskManagerClosedError, and InvalidInputError for inputs that are
+        no mapping or cannot be copied.
         """
         self._reap_now_and_then()
         context = Context.create() if context is None else context
         task = Task(uuid.uuid4().hex, module_id, context.trace_id, context.identity).submit()
         callbacks = TaskCallbacks(on_progress, on_complete, on_error)
         loop = running_loop() or self._background.get()
-        job = Job(task, copy.deepcopy(dict(inputs or {})), context, loop, callbacks)
+        job = Job(task, _own(inputs), context, loop, callbacks)
         with self._lock:
             self._require_room()
             self._store.add(task)
@@ -143,18 +155,19 @@ class AsyncTaskManager:
     def wait(self, task_id: str, timeout: float | None = None) -> Task:
         """Wait until a task has finished and its callbacks have returned, at most ``timeout`` seconds.
 
-        Raises TaskNotFoundError, TimeoutError, and InvalidInputError on the thread of an event loop, which would wait
+        Raises TaskNotFoundError, TimeoutError, InternalError for a task that nobody here will finish, because its store
+        failed or it belongs to another manager, and InvalidInputError on the thread of an event loop, which would wait
         for itself: use ``wait_async`` there.
         """
         _refuse_to_block_a_loop("wait_async")
         job = self._unfinished(task_id)
-        return self.get_status(task_id) if job is None else job.done.result(timeout)
+        return self._finished(task_id) if job is None else job.done.result(timeout)
 
     async def wait_async(self, task_id: str, timeout: float | None = None) -> Task:  # noqa: ASYNC109 - as in wait()
         """Like ``wait``, from a coroutine, which may run on another loop than the task."""
         job = self._unfinished(task_id)
         if job is None:
-            return self.get_status(task_id)
+            return self._finished(task_id)
         async with asyncio.timeout(timeout):
             return await asyncio.wrap_future(job.done)
 
@@ -242,6 +255,12 @@ class AsyncTaskManager:
             self._lost(job)
         return job
 
+    def _finished(self, task_id: str) -> Task:
+        task = self.get_status(task_id)
+        if not task.is_finished:
+            raise InternalError(f"Nobody here runs task {task_id!r}, so there is nothing to wait for")
+        return task
+
     # The life of one task, on its loop
 
     async def _run(self, job: Job) -> None:
@@ -308,6 +327,17 @@ class AsyncTaskManager:
             return self.executor.registry.get_definition(module_id)
         except ModuleError:
             return None  # it is not there, or not there any more
+
+
+def _own(inputs: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A copy, so that the submitter may change its own."""
+    if inputs is None:
+        return {}
+    require("The inputs of a task", inputs, Mapping, "an object with named values")
+    try:
+        return copy.deepcopy(dict(inputs))
+    except Exception as error:
+        raise InvalidInputError(f"The inputs of a task must be data that can be copied: {error}") from error
 
 
 def _asked_to_end(task: Task) -> Task:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from apcore.errors import InvalidInputError, ModuleError
+from apcore.errors import ModuleError, require_number
 from apcore.modules import ModuleAnnotations
 
 
@@ -14,7 +14,7 @@ class RetryPolicy:
 
     Only modules that are safe to repeat (idempotent or read-only), and only errors that do not say they are final
     (§8.6). The delay before attempt n+1 is ``first_delay * factor ** (n - 1)``, at most ``longest_delay``.
-    Raises InvalidInputError for fewer than one attempt, a negative delay or a factor below 1.
+    Raises InvalidInputError for fewer than one attempt, a negative delay, a factor below 1, and what is no number.
     """
 
     max_attempts: int = 3
@@ -23,8 +23,10 @@ class RetryPolicy:
     longest_delay: float = 30.0
 
     def __post_init__(self) -> None:
-        if self.max_attempts < 1 or self.factor < 1 or min(self.first_delay, self.longest_delay) < 0:
-            raise InvalidInputError(f"A retry policy needs an attempt, delays from 0 and a factor from 1: {self}")
+        require_number("RetryPolicy: max_attempts", self.max_attempts, 1, whole=True)
+        require_number("RetryPolicy: first_delay", self.first_delay, 0)
+        require_number("RetryPolicy: factor", self.factor, 1)
+        require_number("RetryPolicy: longest_delay", self.longest_delay, 0)
 
     def allows(self, error: ModuleError, annotations: ModuleAnnotations, attempts: int) -> bool:
         """Whether a module that failed like this, after so many attempts, may be called once more."""

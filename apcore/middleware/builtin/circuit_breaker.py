@@ -9,21 +9,19 @@ from time import monotonic
 from typing import Any, ClassVar, Final
 
 from apcore.context import Context
-from apcore.errors import CircuitBreakerOpenError, ExecutionCancelledError, InvalidInputError, ModuleError
+from apcore.errors import (
+    CircuitBreakerOpenError,
+    ExecutionCancelledError,
+    InvalidInputError,
+    ModuleError,
+    require_number,
+)
 from apcore.middleware.base import Middleware
 from apcore.middleware.circuits import Circuit, CircuitLimits, Outcome, State
 
 logger = logging.getLogger("apcore.middleware")
 
-_RANGES: Final = {
-    "failure_rate": (0.01, 1),
-    "min_calls": (1, 10_000),
-    "calls": (1, 10_000),
-    "window_ms": (1, 86_400_000),
-    "open_ms": (1, 86_400_000),
-    "probes": (1, 100),
-}
-_WHOLE: Final = frozenset({"min_calls", "calls", "probes"})
+_DAY_MS: Final = 86_400_000
 
 
 class CircuitBreakerMiddleware(Middleware):
@@ -52,15 +50,14 @@ class CircuitBreakerMiddleware(Middleware):
         probes: int = 1,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        values = {
-            "failure_rate": failure_rate,
-            "min_calls": min_calls,
-            "calls": calls,
-            "window_ms": window_ms,
-            "open_ms": open_ms,
-            "probes": probes,
-        }
-        _require_ranges(values)
+        require_number("circuit_breaker: failure_rate", failure_rate, 0.01, 1)
+        require_number("circuit_breaker: min_calls", min_calls, 1, 10_000, whole=True)
+        require_number("circuit_breaker: calls", calls, 1, 10_000, whole=True)
+        require_number("circuit_breaker: window_ms", window_ms, 1, _DAY_MS)
+        require_number("circuit_breaker: open_ms", open_ms, 1, _DAY_MS)
+        require_number("circuit_breaker: probes", probes, 1, 100, whole=True)
+        if min_calls > calls:
+            raise InvalidInputError("circuit_breaker: min_calls must not be more than calls, or it never opens")
         self._limits = CircuitLimits(failure_rate, min_calls, calls, window_ms / 1000, open_ms / 1000, probes)
         self._clock = clock
         self._circuits: dict[str, Circuit] = {}
@@ -115,13 +112,3 @@ def _outcome_of(error: ModuleError) -> Outcome:
     if isinstance(error, ExecutionCancelledError | CircuitBreakerOpenError):
         return "neutral"
     return "failure" if error.http_status >= 500 else "success"
-
-
-def _require_ranges(values: dict[str, Any]) -> None:
-    for name, (low, high) in _RANGES.items():
-        value, kinds = values[name], (int,) if name in _WHOLE else (int, float)
-        if not isinstance(value, kinds) or isinstance(value, bool) or math.isnan(value) or not low <= value <= high:
-            kind = "whole number" if name in _WHOLE else "number"
-            raise InvalidInputError(f"circuit_breaker: {name} must be a {kind} from {low} to {high}, not {value!r}")
-    if values["min_calls"] > values["calls"]:
-        raise InvalidInputError("circuit_breaker: min_calls must not be more than calls, or it never opens")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable
 from random import SystemRandom
 from typing import Any, ClassVar, Final
 
 from apcore.context import Context
-from apcore.errors import ApprovalError, ErrorCodes, InvalidInputError, ModuleError
+from apcore.errors import ApprovalError, ErrorCodes, ModuleError, require_number
 from apcore.middleware.base import Middleware, Retry
 
 logger = logging.getLogger("apcore.middleware")
@@ -47,11 +46,11 @@ class RetryMiddleware(Middleware):
         jitter: float = 0.25,
         uniform: Callable[[float, float], float] = _uniform,
     ) -> None:
-        _require("max_retries", max_retries, 1, MAX_RETRIES, whole=True)
-        _require("base_delay_ms", base_delay_ms, 0, 600_000)
-        _require("factor", factor, 1.0, 100)
-        _require("max_delay_ms", max_delay_ms, 0, 600_000)
-        _require("jitter", jitter, 0, 1)
+        require_number("retry: max_retries", max_retries, 1, MAX_RETRIES, whole=True)
+        require_number("retry: base_delay_ms", base_delay_ms, 0, 600_000)
+        require_number("retry: factor", factor, 1, 100)
+        require_number("retry: max_delay_ms", max_delay_ms, 0, 600_000)
+        require_number("retry: jitter", jitter, 0, 1)
         self._max_retries = max_retries
         self._base_delay_ms = base_delay_ms
         self._factor = factor
@@ -96,10 +95,3 @@ def _is_worth_it(module_id: str, error: ModuleError, context: Context) -> bool:
         return False
     # The table of §8.6 leaves MODULE_EXECUTE_ERROR to the annotation, which has been asked already.
     return error.retryable is True or (error.retryable is None and error.code == ErrorCodes.MODULE_EXECUTE_ERROR)
-
-
-def _require(name: str, value: Any, low: float, high: float, *, whole: bool = False) -> None:
-    kinds = (int,) if whole else (int, float)
-    if not isinstance(value, kinds) or isinstance(value, bool) or math.isnan(value) or not low <= value <= high:
-        kind = "whole number" if whole else "number"
-        raise InvalidInputError(f"retry: {name} must be a {kind} from {low:g} to {high:g}, not {value!r} (§8.6)")

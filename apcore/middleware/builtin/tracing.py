@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from types import CoroutineType
 from typing import Any, ClassVar, Final
 
 from apcore.context import Context
@@ -73,15 +74,12 @@ class TracingMiddleware:
             return None
         run, provider = step.run, self._provider
 
-        async def run_async(state: Any) -> Any:
+        async def run_in_span(state: Any) -> Any:
             with provider.span(name, state.context, _attributes(state, state.context)):
-                return await run(state)
+                output = run(state)
+                return await output if type(output) is CoroutineType else output
 
-        def run_sync(state: Any) -> Any:
-            with provider.span(name, state.context, _attributes(state, state.context)):
-                return run(state)
-
-        return run_async if step.is_async else run_sync
+        return run_in_span
 
 
 def _shown(state: Any, span: Span) -> AbstractContextManager[Any]:

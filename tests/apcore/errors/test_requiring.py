@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import pytest
 
-from apcore.errors import InvalidInputError, require
+from apcore.errors import InvalidInputError, require, require_number
 
 
 @runtime_checkable
@@ -34,3 +34,20 @@ def test_what_fits_passes(value: Any, kind: Any) -> None:
 def test_what_does_not_fit_is_named(value: Any, given: str) -> None:
     with pytest.raises(InvalidInputError, match=f"^The speaker must be an object with speak\\(\\), not {given}$"):
         require("The speaker", value, _Speaker, "an object with speak()")
+
+
+@pytest.mark.parametrize("value", [0, 5, 1.5, 10])
+def test_a_number_in_its_range_passes(value: float) -> None:
+    require_number("It", value, 0, 10)
+
+
+@pytest.mark.parametrize("value", [-1, 10.5, float("nan"), float("inf"), True, "5", None])
+def test_anything_else_is_told_the_range(value: Any) -> None:
+    with pytest.raises(InvalidInputError, match="It must be a number from 0 to 10, not"):
+        require_number("It", value, 0, 10)
+
+
+@pytest.mark.parametrize("value", [0, 1.0, float("nan"), False])
+def test_a_whole_number_has_no_fraction(value: Any) -> None:
+    with pytest.raises(InvalidInputError, match="It must be a whole number from 1, not"):
+        require_number("It", value, 1, whole=True)

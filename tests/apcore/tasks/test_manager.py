@@ -380,10 +380,47 @@ def test_no_more_than_max_concurrent_run(manage, workshop):
     assert len(manager.list("pending")) == 7
 
 
-@pytest.mark.parametrize("options", [{"max_tasks": 0}, {"max_concurrent": 0}])
-def test_limits_below_one_are_refused(manage, options):
-    with pytest.raises(InvalidInputError):
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_tasks": 0},
+        {"max_tasks": "5"},
+        {"max_concurrent": 0},
+        {"max_concurrent": 1.5},
+        {"keep_finished": -1},
+        {"keep_finished": float("nan")},
+        {"cancel_grace": None},
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(manage, options):
+    [name] = options
+    with pytest.raises(InvalidInputError, match=f"AsyncTaskManager: {name} must be"):
         manage(**options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"inputs": "number=1"}, "inputs of a task must be an object"),
+        ({"inputs": 5}, "inputs of a task must be an object"),
+        ({"inputs": {"lock": threading.Lock()}}, "data that can be copied"),
+        ({"on_complete": "print"}, "on_complete must be a function"),
+    ],
+)
+def test_what_cannot_be_submitted_is_said_at_once(manage, arguments, words):
+    manager = manage()
+
+    with pytest.raises(InvalidInputError, match=words):
+        manager.submit("work.echo", **arguments)
+    assert not manager.list()
+
+
+def test_nobody_waits_for_a_task_that_another_manager_runs(manage):
+    store = MemoryTaskStore()
+    task_id = manage(store=store).submit("work.held")
+
+    with pytest.raises(InternalError, match="Nobody here runs task"):
+        manage(store=store).wait(task_id)
 
 
 # Keeping house
