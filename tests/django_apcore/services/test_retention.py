@@ -4,6 +4,7 @@ import hashlib
 import json
 import tracemalloc
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -121,6 +122,48 @@ def test_a_segment_that_does_not_hold_is_not_archived(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="missing"):
         services.archive(tmp_path)
     assert [state.archived_at for state in services.segments()] == [None]
+
+
+def test_the_archive_of_another_trail_is_not_overwritten(tmp_path: Path) -> None:
+    write(5)
+    [segment] = services.seal()
+    (tmp_path / segment.file_name).write_text("another trail")
+    with pytest.raises(ArchiveError, match="another trail"):
+        services.archive(tmp_path)
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["another trail"]
+    assert [state.archived_at for state in services.segments()] == [None]
+
+
+def test_an_archive_that_was_written_and_not_recorded_is_recorded_by_the_next(tmp_path: Path) -> None:
+    write(5)
+    services.seal()
+    room = import_module("django_apcore.services.archive")
+    with mock.patch.object(room, "_sync", side_effect=OSError("the process ends")), pytest.raises(OSError):  # noqa: PT011
+        services.archive(tmp_path)
+    assert [state.archived_at for state in services.segments()] == [None]
+    [file] = services.archive(tmp_path)
+    assert list(tmp_path.iterdir()) == [file]
+    assert len(services.prune(tmp_path, older_than=AT_ONCE)) == 1
+
+
+def test_who_comes_second_records_nothing(tmp_path: Path) -> None:
+    write(5)
+    services.seal()
+    room = import_module("django_apcore.services.archive")
+    original, second = room.line_of, []
+
+    def meanwhile(line: AuditEntry) -> str:
+        if not second:
+            second.append(line)
+            second[:] = services.archive(tmp_path)
+            services.prune(tmp_path, older_than=AT_ONCE)
+        return str(original(line))
+
+    with mock.patch.object(room, "line_of", meanwhile):
+        assert services.archive(tmp_path) == []
+    assert second == list(tmp_path.iterdir())
+    assert AuditEntry.objects.filter(kind="audit.archived").count() == 1
+    assert services.verify().ok
 
 
 def test_verification_continues_from_the_seal(tmp_path: Path) -> None:
