@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from apcore.redaction.keys import DEFAULT_SENSITIVE_KEYS, is_sensitive_path, means_secret
-from apcore.redaction.texts import hide_credentials
+from apcore.redaction.parts import elements_of, fields_of, hidden_where_too_deep, text_of
+from apcore.redaction.texts import hide_credentials, redact_text
 from apcore.schema import REDACTED_VALUE, mask_sensitive
 
 _VALUE_NAMES: Final = ("value", "old_value", "new_value")
@@ -24,36 +25,54 @@ def redact_sensitive(data: Any, schema: Mapping[str, Any]) -> Any:
 def redact(data: Any, schema: Mapping[str, Any] | None = None, keys: Collection[str] = DEFAULT_SENSITIVE_KEYS) -> Any:
     """The data without what the schema marks, the values of sensitive keys and credentials in texts, at any depth.
 
-    Only what changes is copied: every part that holds nothing sensitive comes back as the same object.
+    Only what changes is copied: every part that holds nothing sensitive comes back as the same object, and what changes
+    comes back as JSON would hold it. Dataclasses and models are looked into by their fields; of any other object the
+    text counts. What contains itself, or is nested too deeply to be looked through, is hidden as a whole.
     """
-    marked = data if schema is None else mask_sensitive(data, schema)
-    return _without(marked, frozenset(keys))
+    known = frozenset(keys)
+    return hidden_where_too_deep(
+        lambda value: _without(value if schema is None else mask_sensitive(value, schema), known), data
+    )
 
 
 def _without(value: Any, keys: frozenset[str]) -> Any:
     if isinstance(value, str):
         return hide_credentials(value, keys)
     if isinstance(value, dict):
-        return _fields_without(value, keys)
-    if isinstance(value, (list, tuple)):
-        return _elements_without(value, keys)
-    return value
+        return _fields_without(value, value, keys)
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    fields = fields_of(value)
+    if fields is not None:
+        return _fields_without(value, fields, keys)
+    elements = elements_of(value)
+    if elements is not None:
+        return _elements_without(value, elements, keys)
+    text = text_of(value)
+    shown = text and redact_text(text, keys)
+    return value if shown == text else shown
 
 
-def _fields_without(value: dict[Any, Any], keys: frozenset[str]) -> dict[Any, Any]:
+def _fields_without(value: Any, fields: Mapping[Any, Any], keys: frozenset[str]) -> Any:
+    """The same object, unless one of its fields changes: then they are an object of JSON."""
     cleaned: dict[Any, Any] | None = None
-    secret_pair = ("key" in value or "name" in value) and _names_secret(value, keys)
-    for name, each in value.items():
+    secret_pair = ("key" in fields or "name" in fields) and _names_secret(fields, keys)
+    for name, each in fields.items():
         if each is None:
             continue
         shown = REDACTED_VALUE if _is_secret(name, keys, secret_pair) else _without(each, keys)
         if shown is not each:
-            cleaned = dict(value) if cleaned is None else cleaned
+            cleaned = dict(fields) if cleaned is None else cleaned
             cleaned[name] = shown
+    shown_fields = fields if cleaned is None else cleaned
+    if any(isinstance(name, str) and hide_credentials(name, keys) is not name for name in fields):
+        return {_without(name, keys): each for name, each in shown_fields.items()}
     return value if cleaned is None else cleaned
 
 
 def _is_secret(name: Any, keys: frozenset[str], secret_pair: bool) -> bool:
+    if isinstance(name, bytes):
+        name = name.decode("latin-1")
     return isinstance(name, str) and (means_secret(name, keys) or (secret_pair and name in _VALUE_NAMES))
 
 
@@ -63,9 +82,13 @@ def _names_secret(value: Mapping[Any, Any], keys: frozenset[str]) -> bool:
     return any(isinstance(each, str) and is_sensitive_path(each, keys) for each in names)
 
 
-def _elements_without(value: list[Any] | tuple[Any, ...], keys: frozenset[str]) -> Any:
-    elements = [_without(each, keys) for each in value]
-    return value if all(new is old for new, old in zip(elements, value, strict=True)) else elements
+def _elements_without(value: Any, elements: list[Any], keys: frozenset[str]) -> Any:
+    are_pairs = bool(elements) and all(isinstance(each, (list, tuple)) and len(each) == 2 for each in elements)
+    cleaned = [
+        [each[0], REDACTED_VALUE] if are_pairs and _is_secret(each[0], keys, False) else _without(each, keys)
+        for each in elements
+    ]
+    return value if all(new is old for new, old in zip(cleaned, elements, strict=True)) else cleaned
 
 
 def _copied(value: Any) -> Any:

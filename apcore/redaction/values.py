@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from apcore.redaction.data import redact
 from apcore.redaction.keys import DEFAULT_SENSITIVE_KEYS
+from apcore.redaction.parts import elements_of, fields_of, hidden_where_too_deep, text_of
 from apcore.schema import REDACTED_VALUE
 
 
@@ -52,16 +53,28 @@ class SensitiveValues:
         return bool(self._texts)
 
     def hide(self, value: Any) -> Any:
-        """The value without them, at any depth: a number is replaced as a whole, a text where it holds one."""
-        if not self:
-            return value
+        """The value without them, at any depth: a number is replaced as a whole, a text where it holds one.
+
+        What contains itself, or is nested too deeply to be looked through, is replaced as a whole.
+        """
+        return hidden_where_too_deep(self._hidden, value) if self else value
+
+    def _hidden(self, value: Any) -> Any:
         if isinstance(value, str):
             return self._hide_in(value)
-        if isinstance(value, dict):
-            return {name: self.hide(each) for name, each in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [self.hide(each) for each in value]
-        return REDACTED_VALUE if not isinstance(value, bool) and value in self._numbers else value
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, (int, float)):
+            return REDACTED_VALUE if value in self._numbers else value
+        fields = fields_of(value)
+        if fields is not None:
+            return {name: self._hidden(each) for name, each in fields.items()}
+        elements = elements_of(value)
+        if elements is not None:
+            return [self._hidden(each) for each in elements]
+        text = text_of(value)
+        shown = text and self._hide_in(text)
+        return value if shown == text else shown
 
     def _hide_in(self, text: str) -> str:
         for secret in self._texts:
@@ -79,14 +92,25 @@ class SensitiveValues:
 
 def _removed(value: Any, shown: Any) -> Iterator[str | int | float]:
     """Every text and number of the value that is not shown."""
-    if isinstance(value, dict):
-        for name, each in value.items():
-            yield from _removed(each, shown[name] if isinstance(shown, dict) else REDACTED_VALUE)
-    elif isinstance(value, (list, tuple)):
-        for index, each in enumerate(value):
-            yield from _removed(each, REDACTED_VALUE if isinstance(shown, str) else shown[index])
-    elif isinstance(value, (str, int, float)) and not isinstance(value, bool) and shown != value:
-        yield value
+    waiting, seen = [(value, shown)], set[int]()
+    while waiting:
+        value, shown = waiting.pop()
+        if shown is value or id(value) in seen:
+            continue
+        fields, elements = fields_of(value), elements_of(value)
+        if fields is not None:
+            seen.add(id(value))
+            kept = fields_of(shown) or {}
+            waiting += [(each, kept.get(name, REDACTED_VALUE)) for name, each in fields.items()]
+        elif elements is not None:
+            seen.add(id(value))
+            left = elements_of(shown) or [REDACTED_VALUE] * len(elements)
+            waiting += zip(elements, left, strict=True)
+        elif isinstance(value, (int, float)):
+            if not isinstance(value, bool) and shown != value:
+                yield value
+        elif value is not None and (text := text_of(value)):
+            yield text
 
 
 def _spellings(text: str) -> set[str]:

@@ -1,7 +1,13 @@
 import copy
+from collections import UserDict, deque
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
+from pydantic import BaseModel
 
 from apcore.redaction import (
     DEFAULT_SENSITIVE_KEYS,
@@ -143,6 +149,88 @@ def test_a_pair_whose_first_part_means_a_secret_hides_its_second(pair, shown):
     assert redact_sensitive(pair, {}) == pair  # by schema alone nothing is marked
 
 
+class Row(NamedTuple):
+    name: str
+    password: str
+
+
+@dataclass
+class Account:
+    name: str
+    password: str
+
+
+class Model(BaseModel):
+    name: str
+    password: str
+
+
+class Opaque:
+    def __repr__(self) -> str:
+        return "Opaque(password='hunter2')"
+
+
+class Silent:
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+ADA = {"name": "Ada", "password": REDACTED_VALUE}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (MappingProxyType({"name": "Ada", "password": "hunter2"}), ADA),
+        (UserDict({"name": "Ada", "password": "hunter2"}), ADA),
+        (Row("Ada", "hunter2"), ADA),
+        (Account("Ada", "hunter2"), ADA),
+        (Model(name="Ada", password="hunter2"), ADA),
+        (deque([{"token": "hunter2"}]), [{"token": REDACTED_VALUE}]),
+        ({"postgres://ada:hunter2@db/shop"}, [f"postgres://{REDACTED_VALUE}@db/shop"]),
+        (b"postgres://ada:hunter2@db/shop", f"postgres://{REDACTED_VALUE}@db/shop"),
+        (bytearray(b"password=hunter2"), f"password={REDACTED_VALUE}"),
+        ({b"password": "hunter2"}, {b"password": REDACTED_VALUE}),
+        ({"postgres://ada:hunter2@db/shop": 1}, {f"postgres://{REDACTED_VALUE}@db/shop": 1}),
+        ([["Authorization", "hunter2"], ["Accept", "*/*"]], [["Authorization", REDACTED_VALUE], ["Accept", "*/*"]]),
+        (ValueError("no user for password=hunter2"), f"no user for password={REDACTED_VALUE}"),
+        (Opaque(), f"Opaque(password={REDACTED_VALUE})"),
+    ],
+)
+def test_secrets_are_found_in_whatever_holds_them(value, shown):
+    assert redact({"part": [value]}) == {"part": [shown]}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Row("Ada", ""), {"Ada"}, b"Ada", deque(["Ada"]), date(2026, 12, 1), ValueError("Ada"), Silent(), ["token", "x"]],
+)
+def test_what_holds_none_is_the_same_object_of_whatever_kind(value):
+    assert redact([value], keys={"nothing"})[0] is value
+
+
+def endless() -> dict:
+    value: dict = {}
+    value["a"] = value["b"] = value
+    return value
+
+
+def deep() -> list:
+    value: list = []
+    for _ in range(100_000):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [endless(), deep()])
+def test_what_cannot_be_looked_through_is_hidden_and_its_neighbours_are_not(value):
+    data = {"part": value, "name": "Ada", "password": "hunter2"}
+    assert redact(data) == {"part": REDACTED_VALUE, "name": "Ada", "password": REDACTED_VALUE}
+    assert redact([value]) == REDACTED_VALUE
+    secrets = SensitiveValues({"token": value, "password": "hunter2"})
+    assert secrets.hide({"part": value, "a": "hunter2"}) == {"part": REDACTED_VALUE, "a": REDACTED_VALUE}
+
+
 class TestSensitiveValues:
     INPUTS = {"pin": 123456, "user": {"phrase": "open sesame", "name": "ali"}, "api_token": ["tok-1", "tok-2"]}
 
@@ -170,6 +258,23 @@ class TestSensitiveValues:
         secrets = SensitiveValues({"password": 'two\nlines "quoted"'})
         assert secrets.hide('is two lines "quoted"') == "is ***REDACTED***"
         assert secrets.hide('{"p":"two\\nlines \\"quoted\\""}') == '{"p":"***REDACTED***"}'
+
+    @pytest.mark.parametrize(
+        ("value", "shown"),
+        [
+            (Account("open sesame", "x"), {"name": REDACTED_VALUE, "password": "x"}),
+            ({123456}, [REDACTED_VALUE]),
+            (bytearray(b"open sesame!"), f"{REDACTED_VALUE}!"),
+            (MappingProxyType({"a": "tok-1"}), {"a": REDACTED_VALUE}),
+            (ValueError("open sesame"), REDACTED_VALUE),
+        ],
+    )
+    def test_they_are_hidden_in_whatever_holds_them(self, secrets, value, shown):
+        assert secrets.hide([value]) == [shown]
+
+    def test_they_are_found_in_whatever_holds_them(self):
+        secrets = SensitiveValues({"password": b"hunter2", "account": Account("Ada", "open sesame"), "pin": 1}, SCHEMA)
+        assert secrets.hide("hunter2, Ada, open sesame") == f"{REDACTED_VALUE}, Ada, {REDACTED_VALUE}"
 
     def test_what_is_short_hides_nothing(self):
         secrets = SensitiveValues({"password": "a", "token": 7, "secret": True, "pwd": None})
