@@ -192,6 +192,23 @@ def test_bad_outputs_are_never_returned(call: Call, returned: Any, error: type[E
         call(Executor(registry), "bad.output")
 
 
+@pytest.mark.req("R-5.15.1-05")
+def test_what_json_cannot_hold_is_returned_and_logged(call: Call, caplog: pytest.LogCaptureFixture) -> None:
+    handle = object()
+
+    @module(id="open.output")
+    def output() -> dict[str, Any]:
+        """Return more than data"""
+        return {"handle": handle, "pair": (1, 2), "text": "x"}
+
+    registry = Registry()
+    registry.register(output.id, output)
+    assert call(Executor(registry), "open.output")["handle"] is handle
+    assert [each.getMessage() for each in caplog.records if each.levelname == "WARNING"] == [
+        "Module open.output returns 'handle' as object, which JSON cannot hold"
+    ]
+
+
 def test_a_disabled_module_is_refused_until_it_is_enabled(call: Call, registry: Registry) -> None:
     toggles = Toggles()
     executor = Executor(registry, toggles=toggles)
