@@ -78,15 +78,15 @@ class Registry:
     def safe_unregister(self, module_id: str, *, timeout: float = DRAIN_SECONDS) -> Unloaded:
         """As `unregister()`, and `on_suspend()` before `on_unload()`: `(True, state)`, or `(False, None)` by force.
 
-        `(True, None)` too for an unknown ID.
+        By force nothing is suspended: the module is still in use. `(True, None)` too for an unknown ID.
         """
         definition = self._remove(module_id)
         if definition is None:
             return True, None
         is_drained = drain(definition, timeout)
-        state = suspend(definition)
+        state = suspend(definition) if is_drained else None
         unload(definition)
-        return is_drained, state if is_drained else None
+        return is_drained, state
 
     def discover(self, config: Any = None) -> builtins.list[str]:
         """Find the modules of a project and register those that are new; their IDs in the order of loading (§12.2).

@@ -84,7 +84,7 @@ def test_after_the_timeout_the_module_goes_by_force(pool, caplog):
 
     assert safe_unregister("a.b", registry, timeout=0.05) == (False, None)
 
-    assert module.events == ["load", "suspend", "unload"]
+    assert module.events == ["load", "unload"]
     assert [(each.levelname, "a.b" in each.message) for each in caplog.records] == [("ERROR", True)]
     module.go_on.set()
     assert call.result(10) == {"done": True}
