@@ -8,10 +8,13 @@ import logging
 import sys
 import traceback
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, Final, TextIO
+from uuid import UUID
 
 from apcore.context import is_trace_id
+from apcore.plain import plain
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS, redact, redact_text
 from apcore.telemetry.running import running_call
 from apcore.telemetry.settings import LoggingSettings
@@ -21,6 +24,7 @@ TRACE: Final = 5
 
 _LEVELS: Final = {"trace": TRACE, "debug": 10, "info": 20, "warn": 30, "error": 40, "fatal": 50}
 _FRAMES: Final = 10
+_HARMLESS: Final = (date, time, timedelta, Decimal, UUID)
 _OWN: Final = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "trace_id", "module_id", "taskName"})
 
 
@@ -60,14 +64,19 @@ def without_secrets(record: logging.LogRecord, keys: Collection[str]) -> logging
     def text(value: str) -> str:
         return redact_text(str(call.hide(value)) if call is not None else value, keys)
 
+    def parts(value: Any) -> Any:
+        return redact(call.hide(value) if call is not None else value, None, keys)
+
     clean = copy.copy(record)
-    clean.msg, clean.args = text(_message(record)), None
+    if record.args:  # what is told as an object says which of its parts are secret, and its text may not
+        clean.args = parts(record.args) if isinstance(record.args, Mapping) else tuple(parts(list(record.args)))
+    clean.msg, clean.args = text(_message(clean)), None
     if record.exc_info:
         clean.exc_text, clean.exc_info = text(told(record.exc_info[1])), None
     clean.stack_info = None
     extra = {name: value for name, value in vars(record).items() if name not in _OWN}
     if extra:
-        vars(clean).update(redact(call.hide(extra) if call is not None else extra, None, keys))
+        vars(clean).update(parts(extra))
     return clean
 
 
@@ -97,7 +106,7 @@ class JsonFormatter(_Formatter):
             **_place(record),
             "extra": {"logger": record.name, **_extra(record)},
         }
-        return json.dumps(entry, default=_named)
+        return json.dumps(plain(entry, told=_told))
 
 
 class TextFormatter(_Formatter):
@@ -112,7 +121,7 @@ class TextFormatter(_Formatter):
         extra = _extra(record)
         error = extra.pop("exception", None)
         scalars = {key: value for key, value in extra.items() if not isinstance(value, (Mapping, list, tuple))}
-        parts += [f"{key}={json.dumps(value, default=_named)}" for key, value in scalars.items()]
+        parts += [f"{key}={json.dumps(plain(value, told=_told))}" for key, value in scalars.items()]
         return " ".join(parts) + (f"\n    {_indented(error)}" if error else "")
 
 
@@ -191,6 +200,6 @@ def _indented(text: str) -> str:
     return "\n    ".join(text.splitlines())
 
 
-def _named(value: object) -> Any:
-    """What JSON does not know is named by its kind: its text may hold secrets."""
-    return dict(value) if isinstance(value, Mapping) else f"<{type(value).__name__}>"
+def _told(value: object) -> str:
+    """What JSON does not know is named by its kind, unless its text cannot hold a secret."""
+    return str(value) if isinstance(value, _HARMLESS) else f"<{type(value).__name__}>"

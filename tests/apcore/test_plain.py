@@ -49,6 +49,13 @@ def test_what_json_has_no_form_for_is_told_in_another(value: Any, shown: Any) ->
     assert json.loads(json.dumps(plain(value), allow_nan=False)) == shown
 
 
+def test_what_is_told_of_the_rest_can_be_chosen() -> None:
+    value = {("a", 1): _Mute(), "at": date(2026, 2, 5), 2: [1, None, "x"]}
+
+    shown = {"a tuple": "a _Mute", "at": "a date", "2": [1, None, "x"]}
+    assert plain(value, told=lambda each: f"a {type(each).__name__}") == shown
+
+
 def test_what_contains_itself_is_cut_where_it_begins_again() -> None:
     value: dict[str, Any] = {"name": "ring"}
     value["next"] = {"next": value, "again": [value]}

@@ -3,6 +3,7 @@ import logging
 import os
 import threading
 import time
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
@@ -214,6 +215,22 @@ def test_secrets_do_not_reach_subscribers(emitter):
     assert event.data["nested"] == [{"apiToken": REDACTED_VALUE, "password": REDACTED_VALUE}]
     assert event.data["user"] == "eve"
     assert given_data["nested"][0]["password"] == "hunter22"
+
+
+def test_data_of_any_shape_is_told_without_secrets(emitter):
+    @dataclass
+    class Account:
+        password: str
+
+    endless = {}
+    endless["again"] = [endless]
+    recorder = Recorder()
+    emitter.subscribe(recorder)
+    emitter.emit(Event("a.b", {"account": Account("hunter2"), "endless": endless, "raw": b"password=hunter2", "n": 1}))
+    [event] = recorder.events
+    assert event.data["n"] == 1
+    assert "hunter2" not in event.to_json()
+    assert event.data["endless"] == REDACTED_VALUE
 
 
 def test_more_keys_can_be_secret():

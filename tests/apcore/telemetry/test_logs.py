@@ -3,7 +3,9 @@ from __future__ import annotations
 import io
 import json
 import logging
-from datetime import datetime
+from collections import OrderedDict
+from datetime import date, datetime
+from types import MappingProxyType
 
 import pytest
 
@@ -91,10 +93,38 @@ def test_no_password_and_no_token_is_written(logger, written):
     assert "in test_no_password_and_no_token_is_written" in lines[2]["extra"]["exception"]
 
 
+@pytest.mark.req("R-10.2-03")
+@pytest.mark.parametrize(
+    "value",
+    [
+        MappingProxyType({"password": "hunter2"}),
+        OrderedDict(password="hunter2"),
+        [["Authorization", "hunter2"]],
+        [{"name": "db.password", "value": "hunter2"}],
+        {"postgres://ada:hunter2@db/shop"},
+        b"postgres://ada:hunter2@db/shop",
+        ValueError("password=hunter2"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_whatever_holds_a_secret_in_a_message_or_beside_it(logger, written, value):
+    logger.info("is %s", value, extra={"held": value, "deeper": [{"by": MappingProxyType({"a": value})}]})
+    logger.info("is %(held)s", {"held": value})
+    assert "hunter2" not in json.dumps(written())
+
+
 def test_what_is_written_is_one_line_of_json_whatever_it_is(logger, written):
     logger.info("two\nlines %r", "\u2028", extra={"odd": object(), "more": {1, 2}})
     [line] = written()
     assert line["extra"]["odd"] == "<object>"
+    endless: dict[str, object] = {}
+    endless["again"] = [endless]
+    odd = {"at": date(2026, 2, 5), "nan": float("nan"), "huge": 10**5000, "named": {(1, 2): "x"}}
+    logger.info("odd", extra={"odd": odd, "endless": endless})
+    shown = json.loads(json.dumps(written()[1]["extra"]), parse_constant=pytest.fail)
+    assert shown["odd"]["at"] == "2026-02-05"
+    assert shown["odd"]["nan"] is None
+    assert shown["odd"]["named"] == {"<tuple>": "x"}
     wrong = logging.makeLogRecord({"msg": "%d", "args": ("no number",), "levelno": 20})
     assert "TypeError" in json.loads(JsonFormatter().format(wrong))["message"]
 
