@@ -20,8 +20,9 @@ from apcore.discovery.display import (
 from apcore.discovery.entry_points import EntryPoint, discover_multi_class, resolve_entry_point
 from apcore.discovery.files import Findings, find_modules, modules_in_file
 from apcore.discovery.found import FoundModule, Place, the_one
+from apcore.discovery.leftovers import warn_about_metadata
 from apcore.discovery.loading import imported_anew, load_python_file, load_python_module, python_name
-from apcore.discovery.metadata_files import load_metadata, metadata_file_of
+from apcore.discovery.metadata_files import load_metadata
 from apcore.discovery.scanning import scan_extensions
 from apcore.discovery.settings import BINDING_PATTERN, DiscoverySettings, ScanSettings
 from apcore.discovery.targets import resolve_target
@@ -50,7 +51,6 @@ __all__ = [
     "load_metadata",
     "load_python_file",
     "load_python_module",
-    "metadata_file_of",
     "module_classes",
     "module_instances",
     "modules_in_file",
@@ -62,5 +62,6 @@ __all__ = [
     "scan_conventions",
     "scan_extensions",
     "the_one",
+    "warn_about_metadata",
     "write_binding_file",
 ]

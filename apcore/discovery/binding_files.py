@@ -11,6 +11,7 @@ from typing import Any, Final
 import yaml
 
 from apcore.discovery.display import ResolvedModule
+from apcore.discovery.leftovers import warn_about_bindings
 from apcore.discovery.settings import BINDING_PATTERN, DiscoverySettings, StrPath
 from apcore.discovery.yaml_files import read_yaml, warn_about_unknown_keys
 from apcore.errors import BindingFileInvalidError
@@ -95,12 +96,16 @@ def read_binding_file(file: StrPath) -> BindingFile:
 
 
 def binding_files_in(directory: StrPath, pattern: str = BINDING_PATTERN) -> list[Path]:
-    """The binding files of a directory, in alphabetical order. Raises BindingFileInvalidError if it does not exist."""
+    """The binding files of a directory, in alphabetical order; other YAML files there are warned about.
+
+    Raises BindingFileInvalidError if it does not exist.
+    """
     path = Path(directory)
     if not path.is_dir():
         raise BindingFileInvalidError(
             f"The directory of the bindings, '{path}', does not exist", details={"directory": str(path)}
         )
+    warn_about_bindings(path, pattern)
     return sorted(each for each in path.glob(pattern) if each.is_file())
 
 

@@ -16,6 +16,7 @@ from apcore.discovery.candidates import function_modules, module_classes
 from apcore.discovery.conventions import scan_conventions
 from apcore.discovery.entry_points import EntryPoint, classes_with_ids, the_class_of
 from apcore.discovery.found import FoundModule, the_one
+from apcore.discovery.leftovers import warn_about_metadata
 from apcore.discovery.loading import imported_anew, load_python_file, python_name
 from apcore.discovery.metadata_files import load_metadata
 from apcore.discovery.scanning import scan_extensions
@@ -46,6 +47,7 @@ def find_modules(settings: DiscoverySettings) -> Findings:
     found: list[FoundModule] = []
     failures: dict[str, ModuleError] = {}
     for root in settings.roots:
+        warn_about_metadata(root)
         for path, module_id in scan_extensions(root, settings.scan):
             try:
                 found += modules_in_file(path, module_id, root, multi_class=settings.multi_class)

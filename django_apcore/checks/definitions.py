@@ -107,7 +107,7 @@ def _shared_tool_names(registry: Registry) -> Iterator[CheckMessage]:
 
 
 def _notices(texts: Iterable[str]) -> Iterator[CheckMessage]:
-    hint = "A file that is not meant to hold modules starts with an underscore."
+    hint = "Mend it or remove it; a file that is not meant to hold modules has a name that starts with an underscore."
     return (_warning(None, text, hint, "W015") for text in texts)
 
 

@@ -105,7 +105,8 @@ def refusals() -> list[CheckMessage]:
     displays = displays_of(files)
     admitted: set[str] = set()
     for each in found:
-        definition = trial.attempt(admit, each.module_id, each.module, admitted, companion=each.companion, of=each)
+        beside = {"companion": each.companion, "schemas": each.schemas}
+        definition = trial.attempt(admit, each.module_id, each.module, admitted, of=each, **beside)
         if definition is not None:
             admitted.add(each.module_id)
             trial.attempt(resolve_display, [definition], displays, of=each)
@@ -131,6 +132,7 @@ class _Trial:
 def _message(error: ModuleError, of: FoundModule | None) -> CheckMessage:
     _, check_id, hint = next(kind for kind in _KINDS if isinstance(error, kind[0]))
     notes = [f"In {of.file}"] if of else getattr(error, "__notes__", [])
-    cause = [f"{type(error.__cause__).__name__}: {error.__cause__}"] if error.__cause__ else []
+    reason = str(error.__cause__ or "")
+    cause = [f"{type(error.__cause__).__name__}: {reason}"] if reason and reason not in error.message else []
     text = ". ".join([error.message.rstrip("."), *cause, *notes])
     return Error(f"{text}.", hint=error.suggestion or hint, obj=error.module_id or (of and of.module_id), id=check_id)

@@ -23,12 +23,12 @@ def find_modules(app_configs: Iterable[AppConfig] | None = None) -> list[FoundMo
 
     An app without such a file is fine. Whatever a file raises is raised, with a note that names the file.
     """
-    return [found for config in _configs(app_configs) for found in modules_of_app(config)]
+    return [with_schemas(config, each) for config in _configs(app_configs) for each in modules_of_app(config)]
 
 
 def find_commands(app_configs: Iterable[AppConfig] | None = None) -> list[FoundModule]:
     """The functions of the apps in `APCORE["CONVENTION_APPS"]`. Raises as `scan_conventions`."""
-    return [found for config in _configs(app_configs) for found in commands_of_app(config)]
+    return [with_schemas(config, each) for config in _configs(app_configs) for each in commands_of_app(config)]
 
 
 def register_modules(registry: Registry, app_configs: Iterable[AppConfig] | None = None) -> list[FoundModule]:
@@ -38,11 +38,7 @@ def register_modules(registry: Registry, app_configs: Iterable[AppConfig] | None
     """
     configs = _configs(app_configs)
     files = find_bindings(configs)
-    found = [
-        *(with_schemas(config, each) for config in configs for each in modules_of_app(config)),
-        *(with_schemas(config, each) for config in configs for each in commands_of_app(config)),
-        *bound_modules_of(files),
-    ]
+    found = [*find_modules(configs), *find_commands(configs), *bound_modules_of(files)]
     registry.register_found(found, displays_of(files))
     return found
 

@@ -8,7 +8,6 @@ from django.apps import AppConfig
 
 from apcore.discovery import BindingFile, FoundModule, binding_files_in, bound_modules, read_binding_file
 from django_apcore.conf import get_settings
-from django_apcore.discovery.leftovers import warn_about_bindings
 
 
 def find_bindings(app_configs: Iterable[AppConfig]) -> list[BindingFile]:
@@ -19,8 +18,6 @@ def find_bindings(app_configs: Iterable[AppConfig]) -> list[BindingFile]:
     settings = get_settings()
     directories = [Path(config.path, settings.bindings_dir) for config in app_configs]
     present = [directory for directory in directories if directory.is_dir()]
-    for directory in present:
-        warn_about_bindings(directory, settings.bindings_pattern)
     files = [file for directory in present for file in binding_files_in(directory, settings.bindings_pattern)]
     named = [Path(file) for file in settings.binding_files]
     return [read_binding_file(file) for file in dict.fromkeys([*files, *named])]

@@ -8,10 +8,9 @@ from types import ModuleType
 
 from django.apps import AppConfig
 
-from apcore.discovery import FoundModule, scan_extensions
+from apcore.discovery import FoundModule, scan_extensions, warn_about_metadata
 from apcore.errors import ModuleIdConflictError
 from django_apcore.discovery.files import modules_of
-from django_apcore.discovery.leftovers import warn_about_metadata
 
 FILE_NAME = "apcore_modules"
 

@@ -114,14 +114,15 @@ def plan_module(module_id: str, existing_ids: Iterable[str]) -> Scaffold:
 
 def _app(label: str) -> AppConfig:
     """The app of the project. Raises CommandError for none, and for one that was installed from elsewhere."""
-    labels = sorted(config.label for config in apps.get_app_configs() if not _is_installed_package(config))
+    labels = sorted(config.label for config in apps.get_app_configs() if _is_of_project(config))
     if label not in labels:
         raise CommandError(f"There is no app {label!r} in this project; its apps are {', '.join(labels)}.")
     return apps.get_app_config(label)
 
 
-def _is_installed_package(config: AppConfig) -> bool:
-    return not {"site-packages", "dist-packages"}.isdisjoint(Path(config.path).parts)
+def _is_of_project(config: AppConfig) -> bool:
+    is_installed = not {"site-packages", "dist-packages"}.isdisjoint(Path(config.path).parts)
+    return not is_installed and config.name != "django_apcore"  # which may be installed for editing
 
 
 def _module_file(top: Path, place: list[str]) -> Path:

@@ -2,7 +2,8 @@ import datetime as dt
 
 import pytest
 
-from apcore.discovery import load_metadata, metadata_file_of
+from apcore.discovery import load_metadata
+from apcore.discovery.metadata_files import metadata_file_of
 from apcore.errors import ModuleLoadError
 from apcore.modules import NO_COMPANION, Companion, Dependency, Deprecation, ResourceLimits
 

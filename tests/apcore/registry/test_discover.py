@@ -634,7 +634,8 @@ class TestBindings:
         assert Registry().discover({"bindings": {"dir": "./elsewhere"}}) == ["a.a"]
         assert Registry().discover({"bindings": {"dir": "./elsewhere", "pattern": "*.yaml"}}) == ["a.a", "a.b"]
         assert Registry().discover({"bindings": {"dir": "./nowhere"}}) == []
-        assert [(each.levelname, str(each.args[0])) for each in caplog.records] == [("WARNING", "nowhere")]
+        assert levels(caplog) == ["WARNING", "WARNING"]
+        assert [str(each.args[0]) for each in caplog.records] == ["elsewhere/b.yaml", "nowhere"]
 
     @pytest.mark.req("R-5.12.6-02")
     def test_named_files_are_loaded_and_no_others(self, project, write):
@@ -717,3 +718,19 @@ def test_the_callers_of_the_metadata_file_are_enforced(project, write):
 
     with pytest.raises(ACLDeniedError):
         Executor(registry).call("a", {})
+
+
+class TestLeftovers:
+    def test_a_metadata_file_of_no_module_is_told(self, project, write, caplog):
+        write("extensions/shop/price.py", module_class())
+        write("extensions/shop/prise_meta.yaml", "allowed_callers: [api.*]")
+
+        assert Registry().discover() == ["shop.price"]
+        assert [(each.levelname, "prise_meta.yaml" in each.message) for each in caplog.records] == [("WARNING", True)]
+
+    def test_a_yaml_file_beside_bindings_is_told(self, project, write, caplog):
+        write("extensions/price.py", module_class())
+        write("bindings/price.yaml", "bindings: []")
+
+        assert Registry().discover() == ["price"]
+        assert ["bindings/price.yaml' is not read" in each.message for each in caplog.records] == [True]

@@ -133,7 +133,7 @@ def test_types_without_json_form_are_refused():
 def test_values_that_have_no_names_are_refused():
     def variable(*a: int) -> dict: ...
 
-    with pytest.raises(InvalidInputError, match="'a' of .* stands for values without names"):
+    with pytest.raises(InvalidInputError, match=r"'a' of .* stands for values without names"):
         generate_schema_from_function(variable)
 
 

@@ -29,6 +29,7 @@ from apcore import module
 def count(order):
     '''Count.'''
 """
+SCHEMA_FILE = "schemas/shop.count.schema.yaml"
 DISPLAY = "bindings: [{module_id: shop.count, display: {mcp: {alias: 'no tool'}}}]"
 
 
@@ -73,6 +74,12 @@ MISTAKES = [
     ("E008", modules("module_id = 'system.mine'"), "reserved word 'system'"),
     ("E008", {"apcore_modules.py": "", "apcore_modules/__init__.py": ""}, "hidden by the directory"),
     ("E009", modules("input_schema = {'type': 'number of things'}"), "shop.count"),
+    (
+        "E009",
+        {**modules(""), SCHEMA_FILE: "input_schema: {type: numbers}"},
+        "shop.count.schema.yaml",
+    ),
+    ("E009", {**modules(""), SCHEMA_FILE: "input_schema: {$ref: '#/input_schema'}"}, "circle"),
     ("E010", {"apcore_modules.py": FUNCTION}, "order"),
     ("E011", binding("shop.services"), "not of the form"),
     ("E011", binding("shop.nothing:count"), "ModuleNotFoundError"),
@@ -87,6 +94,11 @@ MISTAKES = [
     ("E015", modules("description = ''"), "description"),
     ("E015", modules("output_schema = None"), "output_schema"),
     ("E015", modules("effect = 'magic'"), "effect"),
+    ("E015", modules("version = 'draft'"), "'draft' is not a version"),
+    ("E015", modules("annotations = {'readonly': 'yes'}"), "'readonly' is bool"),
+    ("E015", modules("annotations = {'extra': {1: 2}}"), "'extra' is str"),
+    ("E015", modules("examples = [{'inputs': {}}]"), "an example has title and inputs"),
+    ("E015", modules("dependencies = [{'module_id': 'shop.ship', 'version': 'new'}]", ""), "'shop.ship': 'new' is not"),
     ("E015", {**modules(""), "apcore_modules_meta.yaml": "tags: 7"}, "apcore_modules_meta.yaml"),
 ]
 
@@ -113,6 +125,21 @@ def test_all_mistakes_are_told_at_once_with_their_files(
     assert [message.id for message in messages] == [f"django_apcore.{each}" for each in ("E011", "E015", "E009")]
     assert "bindings/a.binding.yaml" in str(messages[0])
     assert all("shop/apcore_modules.py" in str(message) for message in messages[1:])
+
+
+def test_what_a_schema_file_adds_is_not_missed(shop: Callable[[dict[str, str]], list[CheckMessage]]) -> None:
+    files = modules("input_schema = output_schema = None", "effect = 'magic'")
+    schema = "{input_schema: {type: object}, output_schema: {type: object}}"
+
+    [message] = shop({**files, SCHEMA_FILE: schema})
+
+    assert message.obj == "shop.ship"
+
+
+def test_a_reason_is_told_once(shop: Callable[[dict[str, str]], list[CheckMessage]]) -> None:
+    [message] = shop(modules("effect = 'magic'"))
+
+    assert str(message.msg).count("not 'magic'") == 1
 
 
 def test_a_right_definition_is_not_refused(shop: Callable[[dict[str, str]], list[CheckMessage]]) -> None:

@@ -81,7 +81,7 @@ def test_the_app_alone_is_no_module(stock: Path) -> None:
         plan_module("stock", ())
 
 
-@pytest.mark.parametrize("module_id", ["nothing.orders.cancel", "admin.orders.cancel"])
+@pytest.mark.parametrize("module_id", ["nothing.orders.cancel", "admin.orders.cancel", "django_apcore.orders.cancel"])
 def test_the_app_has_to_be_one_of_the_project(stock: Path, module_id: str) -> None:
     with pytest.raises(CommandError, match=r"its apps are .*stock"):
         plan_module(module_id, ())
