@@ -13,9 +13,9 @@ from apcore.config import Config, core_schema
 from apcore.events import EventEmitter
 from apcore.execution import AsyncRunner, Executor, ExecutorSettings, SyncRunner
 from apcore.execution.executor import RunnerFactory
+from apcore.execution.exporting import provider_for
 from apcore.execution.pipelines import configured_strategy
 from apcore.extensions import ExtensionManager, apply_extensions, load_extensions
-from apcore.extensions.applying import provider_for
 from apcore.ids import IdMap
 from apcore.middleware.builtin.defaults import Watched, adjusted, assembled, watching
 from apcore.middleware.builtin.error_history import SecretsOf

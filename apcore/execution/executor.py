@@ -26,6 +26,7 @@ from apcore.errors import (
 )
 from apcore.events import EventEmitter
 from apcore.execution.deadlines import Deadlines
+from apcore.execution.exporting import trace_to
 from apcore.execution.measurement import EffectMeter
 from apcore.execution.parts import check_parts, checked_acl, checked_handler, limits_of, listed
 from apcore.execution.preflight import Preflight, PreflightResult
@@ -284,6 +285,20 @@ class Executor:
         gate = ApprovalGate(handler, self._meter, self._events)
         self.configure_step("approval_gate", Step("approval_gate", gate.run, pure=True, native=True))
 
+    def extend(self, point: str, implementation: Any) -> None:
+        """Put an implementation of an extension point into force (§11.3): middleware is added, others replace.
+
+        Raises InvalidInputError for middleware whose ID is taken, ConfigError without OpenTelemetry's SDK.
+        """
+        if point == "acl":
+            self.use_acl(implementation)
+        elif point == "approval_handler":
+            self.use_approval_handler(implementation)
+        elif point == "span_exporter":
+            trace_to(self, [implementation])
+        else:
+            self.use(implementation)
+
     def use_strategy(self, strategy: Strategy) -> None:
         """Go by another strategy; calls that run keep theirs. Raises InvalidInputError if it lacks a step (§5.16)."""
         require("strategy", strategy, Strategy, "a Strategy")
@@ -347,6 +362,7 @@ class Executor:
         if not isinstance(original, ModuleError):
             _log_unexpected(original, state.module_id, context)
         error = propagate_error(original, state.module_id, context)
+        error.details.setdefault("step", failure.step)
         if state.passage is not None:
             retrial = Retrial(strategy, state, failure.step, context.deadline)
             self._leave_time_to_recover(context)
@@ -356,7 +372,7 @@ class Executor:
             elif fallback is not None:
                 return fallback
             note_attempts(error, state)
-        return _raise(error, failure.step)
+        raise error
 
     async def _abandon(self, state: PipelineState) -> None:
         """Nobody waits for this call any more: what its middleware began in ``before()`` has to end all the same."""

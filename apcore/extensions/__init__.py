@@ -3,7 +3,7 @@
 from apcore.extensions.applying import apply_extensions
 from apcore.extensions.loading import load_extensions
 from apcore.extensions.manager import Extension, ExtensionManager
-from apcore.extensions.points import EXTENSION_POINTS, STRATEGIES, ExtensionPoint
+from apcore.registry.points import EXTENSION_POINTS, STRATEGIES, ExtensionPoint
 
 __all__ = [
     "EXTENSION_POINTS",

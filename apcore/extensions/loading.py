@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from apcore.errors import ConfigError, InvalidInputError, ModuleError
 from apcore.extensions.manager import ExtensionManager
-from apcore.extensions.points import EXTENSION_POINTS, extension_point
 from apcore.middleware.making import made_from
+from apcore.registry.points import EXTENSION_POINTS, extension_point
 
 GROUP: Final = "apcore.extensions."
 """Entry points of a package: the group is ``apcore.extensions.`` and the point, as in ``apcore.extensions.acl``."""

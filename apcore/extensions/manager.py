@@ -10,9 +10,9 @@ from typing import Any
 
 from apcore.errors import InvalidInputError
 from apcore.extensions.chains import ChainedACL, ChainedApprovalHandler, ChainedDiscoverer
-from apcore.extensions.points import EXTENSION_POINTS, checked_strategy, extension_point, require_interface
 from apcore.middleware.base import DEFAULT_PRIORITY
 from apcore.middleware.manager import checked_priority
+from apcore.registry.points import EXTENSION_POINTS, checked_strategy, extension_point, require_interface
 
 _CHAINS = {"discoverer": ChainedDiscoverer, "acl": ChainedACL, "approval_handler": ChainedApprovalHandler}
 

@@ -1,15 +1,17 @@
-"""Where extension points take effect in a registry: who finds modules, who may refuse one, who gets middleware."""
+"""Where extension points take effect: who finds modules, who may refuse one, and what its executors are given."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 from weakref import WeakSet
 
 from apcore.discovery import Findings, FoundModule
 from apcore.errors import ModuleError, ModuleLoadError
 from apcore.modules import ModuleDefinition
+from apcore.registry.points import extension_point, require_interface
 
 
 class RegistryExtensions:
@@ -18,7 +20,7 @@ class RegistryExtensions:
     def __init__(self) -> None:
         self.discoverer: Any = None
         self.validators: tuple[Any, ...] = ()
-        self._middleware: list[tuple[str, Any, int | None]] = []
+        self._given: list[Callable[[Any], Any]] = []
         self._executors: WeakSet[Any] = WeakSet()
         self._changing = threading.Lock()
 
@@ -39,19 +41,40 @@ class RegistryExtensions:
                 details={"objections": objections},
             )
 
+    def set(self, point: str, implementation: Any) -> None:
+        """Put an implementation into force (§11.3). Raises InvalidInputError; see `Registry.set_extension()`."""
+        require_interface(extension_point(point), implementation)
+        if point == "discoverer":
+            self.discoverer = implementation
+        elif point == "module_validator":
+            self.validators = (*self.validators, implementation)
+        else:
+            self._give(partial(_extend, point, implementation))
+
     def add_middleware(self, id: str, middleware: Any, priority: int | None) -> None:  # noqa: A002 - §11.2
         """Pass a middleware to every executor that follows, now and later. Raises what `Executor.use()` raises."""
+        self._give(partial(_use, id, middleware, priority))
+
+    def _give(self, change: Callable[[Any], Any]) -> None:
         with self._changing:
             for executor in self._executors:
-                executor.use(middleware, id=id, priority=priority)
-            self._middleware.append((id, middleware, priority))
+                change(executor)
+            self._given.append(change)
 
     def follow(self, executor: Any) -> None:
-        """Pass ``executor`` the middleware that was added, and what will be. It is held weakly."""
+        """Pass ``executor`` what was given to others, and what will be. It is held weakly."""
         with self._changing:
-            for name, middleware, priority in self._middleware:
-                executor.use(middleware, id=name, priority=priority)
+            for change in self._given:
+                change(executor)
             self._executors.add(executor)
+
+
+def _extend(point: str, implementation: Any, executor: Any) -> None:
+    executor.extend(point, implementation)
+
+
+def _use(id: str, middleware: Any, priority: int | None, executor: Any) -> None:  # noqa: A002 - §11.2
+    executor.use(middleware, id=id, priority=priority)
 
 
 def _all(found: Any, name: str) -> Iterable[Any]:

@@ -225,6 +225,16 @@ class Registry:
         """
         self._extended.add_middleware(id, middleware, priority)
 
+    def set_extension(self, point: str, implementation: Any) -> None:
+        """Put one implementation of an extension point into force, in every executor of this registry (§11.3).
+
+        A discoverer, an access list, an approval handler and a span exporter replace what was there; middleware and
+        module validators are added. For several of one point there is `ExtensionManager`. Raises InvalidInputError for
+        an unknown point, an object that lacks a method, and middleware whose ID is taken; ConfigError for a span
+        exporter without OpenTelemetry's SDK.
+        """
+        self._extended.set(point, implementation)
+
     def on(self, event: str, callback: RegistryCallback) -> None:
         """Call back with (module ID, module) on an event of `REGISTRY_EVENTS`. Raises InvalidInputError."""
         self._events.on(event, callback)

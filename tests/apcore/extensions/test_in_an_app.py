@@ -369,3 +369,41 @@ def test_installed_packages_take_part_only_where_they_are_named(
     assert load_extensions({"extensions": {}}).get("acl") is None
     loaded = load_extensions({"extensions": {"entry_points": ["acme_apcore"]}})
     assert type(loaded.get("acl")).__name__ == "Checker"
+
+
+@pytest.mark.req("R-11.3-02")
+def test_a_registry_takes_one_implementation_of_each_point(call: Callable[..., Any]) -> None:
+    spans, registry = Collects(), Registry()
+    early = Executor(registry)
+    registry.register("math.double", double())
+    for point, implementation in {
+        "acl": Allows(),
+        "middleware": Adds(),
+        "approval_handler": Asks(),
+        "span_exporter": spans,
+        "module_validator": Refuses(word="new"),
+    }.items():
+        registry.set_extension(point=point, implementation=implementation)
+    for executor in (early, Executor(registry)):
+        assert call(executor) == {"twice": 5}
+        assert isinstance(executor.acl, Allows)
+        assert isinstance(executor.approval_handler, Asks)
+    assert spans.names.count("apcore.module.execute") == 2
+    with pytest.raises(ModuleLoadError):
+        registry.register("math.new", double())
+
+
+@pytest.mark.parametrize(
+    ("point", "implementation", "words"),
+    [
+        ("schema_loader", object(), "'discoverer' here"),
+        ("acl", object(), r"it lacks check\(\)"),
+        ("acl", Allows, "is a class"),
+    ],
+)
+def test_a_registry_takes_nothing_else(point: str, implementation: Any, words: str) -> None:
+    registry = Registry()
+    executor = Executor(registry)
+    with pytest.raises(InvalidInputError, match=words):
+        registry.set_extension(point, implementation)
+    assert executor.acl is None
