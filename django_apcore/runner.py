@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.db import OperationalError, connections, router, transaction
+from django.db import DatabaseError, connections, router, transaction
 
 from apcore.approval import ApprovalResult, EffectDriftError
 from apcore.context import Context
@@ -39,9 +39,12 @@ from django_apcore.services import (
 )
 
 _ATTEMPTS = 3
-"""How often a transaction that another one got in the way of is run (PostgreSQL error 40001, 40P01)."""
+"""How often a transaction that another one got in the way of is run."""
 
-_RETRYABLE_SQLSTATES = frozenset({"40001", "40P01"})
+_IN_THE_WAY = frozenset({"40001", "40P01"})
+_THERE_ALREADY = frozenset({"23505", "23P01"})
+"""A row that nobody saw stands in the place of a new one. Another transaction may have put it there since the snapshot:
+the next run sees it. If it was there all the time, that run fails in the same way."""
 
 
 class DjangoSyncRunner(SyncRunner):
@@ -80,8 +83,8 @@ class DjangoSyncRunner(SyncRunner):
                 with _telling_nobody(), governed(commit=False, secrets=_secrets(invocation)) as run:
                     await body(self)
                 return run.record
-            except (OperationalError, ModuleError) as error:
-                if attempt == _ATTEMPTS or not _may_be_retried(error):
+            except (DatabaseError, ModuleError) as error:
+                if not _may_be_retried(error, attempt):
                     raise
         return None
 
@@ -106,8 +109,8 @@ class DjangoSyncRunner(SyncRunner):
                     else:
                         await self._commit_unmeasured(body, stored_id, news)
                 return
-            except (OperationalError, ModuleError) as error:
-                if attempt == _ATTEMPTS or not _may_be_retried(error):
+            except (DatabaseError, ModuleError) as error:
+                if not _may_be_retried(error, attempt):
                     raise
 
     async def _commit_measured(
@@ -336,7 +339,8 @@ def _swap_statement_timeout(connection: Any, limit: str) -> str:
         return str(cursor.fetchone()[0])
 
 
-def _may_be_retried(error: BaseException) -> bool:
+def _may_be_retried(error: BaseException, attempt: int) -> bool:
     """Whether running the whole transaction again may help: another got in its way, and this is the outermost."""
-    is_in_the_way = sqlstate_of(error) in _RETRYABLE_SQLSTATES
-    return is_in_the_way and not any(connections[alias].in_atomic_block for alias in connections)
+    state = sqlstate_of(error)
+    may_help = (state in _IN_THE_WAY and attempt < _ATTEMPTS) or (state in _THERE_ALREADY and attempt == 1)
+    return may_help and not any(connections[alias].in_atomic_block for alias in connections)

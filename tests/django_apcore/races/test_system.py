@@ -80,6 +80,22 @@ def test_a_value_that_was_approved_here_is_in_force_there(arena: Arena, broker: 
     assert arena.start(**broker).do("configured", key=TIMEOUT) == before + 1
 
 
+def test_of_two_changes_of_one_value_at_once_one_is_made_and_the_other_is_asked_for_again(
+    arena: Arena, first: Racer, second: Racer
+) -> None:
+    values = {"key": "executor.max_call_depth", "value": 20}, {"key": "executor.max_call_depth", "value": 21}
+    requests = [first.do("ask_control", module="update_config", inputs=inputs) for inputs in values]
+    for request in requests:
+        first.do("approve_unheard", request=request, user="adam")
+
+    moves = zip((first, second), requests, strict=True)
+    answers = arena.race(*((racer, "execute", {"request": each}) for racer, each in moves))
+
+    assert sorted(each["answer"] for each in answers) == ["consumed", "superseded"]
+    found = [first.do("look", request=request, name="") for request in requests]
+    assert sorted(each["successors"] for each in found) == [0, 1]
+
+
 def test_health_sees_a_worker_come_and_be_killed(arena: Arena, broker: dict[str, str], request: Any) -> None:
     racer = arena.start(**broker)
     assert racer.do("workers_alive") == []

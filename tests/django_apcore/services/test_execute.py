@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.core.serializers import serialize
-from django.db import OperationalError
+from django.db import IntegrityError, OperationalError
 from django.utils import timezone
 
 from apcore import Context, module
@@ -273,6 +273,13 @@ def in_the_way() -> OperationalError:
     return error
 
 
+def there_already() -> IntegrityError:
+    """What Django makes of a row that another transaction has put in the place of a new one."""
+    error = IntegrityError("duplicate key value violates unique constraint")
+    error.__cause__ = psycopg.errors.UniqueViolation()
+    return error
+
+
 def closed() -> OperationalError:
     """What Django makes of a connection that the server has closed."""
     error = OperationalError("the connection is closed")
@@ -280,7 +287,7 @@ def closed() -> OperationalError:
     return error
 
 
-@pytest.mark.parametrize("trouble", [in_the_way, closed])
+@pytest.mark.parametrize("trouble", [in_the_way, there_already, closed])
 def test_trouble_that_a_module_meets_in_another_one_is_not_the_calls(
     requester: User, approver: User, queue: Any, trouble: Callable[[], Exception]
 ) -> None:
