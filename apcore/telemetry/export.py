@@ -16,22 +16,26 @@ from apcore.telemetry.settings import TracingSettings
 _TEXTS_OF_EXCEPTIONS: Final = frozenset({"exception.message", "exception.stacktrace"})
 
 
-def exporting_provider(*exporters: Any, batch: bool = True) -> TracerProvider:
+def exporting_provider(
+    *exporters: Any, batch: bool = True, sensitive_keys: Collection[str] = DEFAULT_SENSITIVE_KEYS
+) -> TracerProvider:
     """The SDK's provider, which hands finished spans to these exporters: any OpenTelemetry `SpanExporter` (§11.3).
 
-    What other instrumentation put into a span, of URLs and exceptions for example, loses its credentials on the way.
-    With ``batch`` spans are sent from a thread of the exporter's own, and the rest when the process ends. Raises
+    What other instrumentation put into a span, of URLs and exceptions for example, loses its credentials, and the
+    values of ``sensitive_keys``, on the way. With ``batch`` spans are sent from a thread of the exporter's own, and the rest when the process ends. Raises
     ConfigError where the SDK is not installed.
     """
     sdk, export = _sdk("opentelemetry.sdk.trace"), _sdk("opentelemetry.sdk.trace.export")
     provider: TracerProvider = sdk.TracerProvider()
     for exporter in exporters:
         make = export.BatchSpanProcessor if batch else export.SimpleSpanProcessor
-        provider.add_span_processor(make(SafeExporter(exporter)))  # type: ignore[attr-defined]  # the API's type has it not
+        provider.add_span_processor(make(SafeExporter(exporter, sensitive_keys)))  # type: ignore[attr-defined]  # the API's type has it not
     return provider
 
 
-def provider_from(settings: TracingSettings) -> TracerProvider:
+def provider_from(
+    settings: TracingSettings, sensitive_keys: Collection[str] = DEFAULT_SENSITIVE_KEYS
+) -> TracerProvider:
     """The provider for ``exporter`` and ``otlp_endpoint``. Raises ConfigError where the SDK is not installed.
 
     Jaeger takes OTLP, so both names mean the same; without an endpoint OpenTelemetry's own variables count.
@@ -40,13 +44,13 @@ def provider_from(settings: TracingSettings) -> TracerProvider:
         case "otlp" | "jaeger":
             otlp = _sdk("opentelemetry.exporter.otlp.proto.http.trace_exporter")
             endpoint = {"endpoint": settings.otlp_endpoint} if settings.otlp_endpoint else {}
-            return exporting_provider(otlp.OTLPSpanExporter(**endpoint))
+            return exporting_provider(otlp.OTLPSpanExporter(**endpoint), sensitive_keys=sensitive_keys)
         case "in_memory":
             memory = _sdk("opentelemetry.sdk.trace.export.in_memory_span_exporter")
-            return exporting_provider(memory.InMemorySpanExporter(), batch=False)
+            return exporting_provider(memory.InMemorySpanExporter(), batch=False, sensitive_keys=sensitive_keys)
         case _:
             console = _sdk("opentelemetry.sdk.trace.export").ConsoleSpanExporter(out=_StandardOutput())
-            return exporting_provider(console, batch=False)
+            return exporting_provider(console, batch=False, sensitive_keys=sensitive_keys)
 
 
 class _StandardOutput:
@@ -107,7 +111,12 @@ class SafeExporter:
 
     def _texts(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         hidden = redact(dict(attributes), None, self._keys)
-        return {name: redact_text(each, self._keys) if type(each) is str else each for name, each in hidden.items()}
+        return {name: self._text(each) for name, each in hidden.items()}
+
+    def _text(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return tuple(self._text(each) for each in value)
+        return redact_text(value, self._keys) if isinstance(value, str) else value
 
 
 def _sdk(name: str) -> Any:

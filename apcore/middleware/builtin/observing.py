@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -43,7 +44,11 @@ def make_tracing(settings: ObservabilitySettings, provider: Any = None, *, expor
     """
     if not (settings.enabled and settings.tracing.is_on):
         return None
-    fallback = import_module("apcore.telemetry.export").provider_from if exports else None
+    fallback = None
+    if exports:
+        fallback = partial(
+            import_module("apcore.telemetry.export").provider_from, sensitive_keys=settings.sensitive_keys
+        )
     return import_module("apcore.telemetry.tracing").TracingProvider(settings.tracing, provider, fallback=fallback)
 
 

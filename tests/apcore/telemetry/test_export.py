@@ -7,9 +7,10 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from apcore.context import Context
 from apcore.errors import ConfigError
+from apcore.middleware.builtin.observing import make_tracing
 from apcore.telemetry import export
 from apcore.telemetry.export import exporting_provider, provider_from
-from apcore.telemetry.settings import TracingSettings
+from apcore.telemetry.settings import ObservabilitySettings, TracingSettings
 from apcore.telemetry.tracing import TracingProvider
 
 
@@ -79,3 +80,16 @@ def test_what_others_put_into_their_spans_loses_its_credentials():
     assert by_name["harmless"].attributes == {"http.method": "GET", "n": 1}
     assert by_name["url"].parent.span_id == by_name["harmless"].context.span_id
     assert provider.force_flush()
+
+
+def test_names_of_ones_own_and_texts_in_lists_are_hidden_too(capsys):
+    values = {"tracing": {"enabled": True}, "redaction": {"sensitive_keys": ["iban"]}}
+    tracing = make_tracing(ObservabilitySettings.from_mapping(values))
+    span = tracing.start_span("apcore.module.execute", Context.create())
+    span.made.set_attribute("url.full", "https://example.org/pay?iban=PT50")
+    span.made.set_attribute("process.command_args", ["pay", "--iban=PT50", "password: hunter2"])
+    tracing.end_span(span)
+    told = capsys.readouterr().out
+    assert "https://example.org/pay?iban=***REDACTED***" in told
+    assert "PT50" not in told
+    assert "hunter2" not in told
