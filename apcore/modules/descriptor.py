@@ -11,6 +11,7 @@ from apcore.modules.annotations import ModuleAnnotations
 from apcore.modules.callables import callable_attribute
 from apcore.modules.definition import ModuleDefinition
 from apcore.modules.examples import ModuleExample
+from apcore.redaction import redact
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,17 @@ class ModuleDescription:
     metadata: Mapping[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form: every field, as JSON-ready data."""
+        """The wire form: every field, as JSON-ready data.
+
+        Texts and examples lose credentials that can be told by their form, metadata also what a name marks as secret:
+        code holds what its author never thought of as told to every caller (§10.6).
+        """
         wire = {field.name: getattr(self, field.name) for field in fields(self)}
         wire["annotations"] = self.annotations.to_dict()
-        wire["examples"] = [example.to_dict() for example in self.examples]
-        wire["tags"] = list(self.tags)
+        wire["examples"] = redact([example.to_dict() for example in self.examples], keys=())
+        wire["tags"] = redact(list(self.tags), keys=())
+        wire |= {name: redact(wire[name], keys=()) for name in ("description", "documentation")}
+        wire["metadata"] = redact(wire["metadata"])
         return wire
 
     def layers(self) -> dict[str, dict[str, Any]]:

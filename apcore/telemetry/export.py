@@ -21,8 +21,8 @@ def exporting_provider(
 ) -> TracerProvider:
     """The SDK's provider, which hands finished spans to these exporters: any OpenTelemetry `SpanExporter` (§11.3).
 
-    What other instrumentation put into a span, of URLs and exceptions for example, loses its credentials, and the values
-    of ``sensitive_keys``, on the way. With ``batch`` spans are sent from a thread of the exporter's own, and the rest
+    What other instrumentation put into a span, of URLs and exceptions for example, loses its credentials and the values
+    of ``sensitive_keys`` on the way. With ``batch`` spans are sent from a thread of the exporter's own, and the rest
     when the process ends. Raises ConfigError where the SDK is not installed.
     """
     sdk, export = _sdk("opentelemetry.sdk.trace"), _sdk("opentelemetry.sdk.trace.export")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from apcore.context import Context, is_rehearsal
-from apcore.errors import ModuleError
+from apcore.errors import ErrorCodes, ModuleError
 from apcore.events import Event, EventEmitter
 from apcore.events.core import (
     HEALTH_ERROR_THRESHOLD_EXCEEDED,
@@ -21,7 +21,8 @@ from apcore.telemetry.stopwatch import Stopwatch
 class PlatformNotifyMiddleware(Middleware):
     """Emits an ``apcore.health.*`` event at each crossing of a threshold, and one when the module is well again.
 
-    It stands innermost, like `UsageMiddleware`, and like it counts no run that will be undone.
+    It stands innermost, like `UsageMiddleware`, and like it counts no run that will be undone. Nor does it count what
+    the module has no part in: inputs that its schema refuses, a caller that left, a call that waits for a person.
     """
 
     id: ClassVar[str] = "platform_notify"
@@ -49,7 +50,10 @@ class PlatformNotifyMiddleware(Middleware):
 
     def on_error(self, module_id: str, inputs: dict[str, Any], error: ModuleError, context: Context) -> None:
         """Count a failure, unless the module had succeeded and something further out failed."""
-        self._observe(module_id, context, failed=True)
+        if _is_of_others(error, module_id):
+            self._watch.stop(context)
+        else:
+            self._observe(module_id, context, failed=True)
 
     def _observe(self, module_id: str, context: Context, *, failed: bool) -> None:
         duration = self._watch.stop(context)
@@ -70,3 +74,10 @@ class PlatformNotifyMiddleware(Middleware):
             case _:
                 name, data = HEALTH_RECOVERED, {"error_rate": change.error_rate}
         return core_event(name, {"module_id": change.module_id, **data}, trace_id=context.trace_id)
+
+
+def _is_of_others(error: ModuleError, module_id: str) -> bool:
+    """Whoever may call a module could otherwise wake the people who look after it."""
+    if error.code in (ErrorCodes.APPROVAL_PENDING, ErrorCodes.EXECUTION_CANCELLED):
+        return True
+    return error.details.get("step") == "input_validation" and error.module_id == module_id

@@ -29,6 +29,22 @@ def test_the_manifest_of_a_module_has_all_that_is_known(app):
         app.executor.call("system.manifest.module", {"module_id": "no.such"})
 
 
+def test_no_manifest_tells_a_secret_that_stands_in_the_code_of_a_module(app):
+    class Careless(Module):
+        description = "Reads postgres://ada:hunter2@db/shop"
+        documentation = "Call https://example.org/?key=1 with Bearer hunter2hunter2, or with password=<yours>."
+        tags = ("math", "https://ada:hunter2@example.org")
+        metadata = {"team": "numbers", "api_key": "hunter2", "servers": [{"password": "hunter2"}]}
+
+    app.registry.register("math.careless", Careless)
+    output = app.executor.call("system.manifest.module", {"module_id": "math.careless"})
+    assert "hunter2" not in str(output)
+    assert "password=<yours>" in output["documentation"]
+    assert (output["metadata"]["team"], output["metadata"]["api_key"]) == ("numbers", "***REDACTED***")
+    assert output["input_schema"] == Module.input_schema
+    assert "hunter2" not in str(app.executor.call("system.manifest.full", {}))
+
+
 @pytest.mark.req("R-6.7-04", "R-4.8.3-02")
 def test_the_full_manifest_has_every_module_that_can_be_discovered_without_its_documentation(app):
     class Hidden(Module):

@@ -6,7 +6,8 @@ import pytest
 
 from apcore import ACL, Config, Context, EventEmitter, module
 from apcore.app import App
-from apcore.errors import ModuleError
+from apcore.approval import ApprovalResult
+from apcore.errors import ApprovalPendingError, ModuleError
 from apcore.events import Event
 from apcore.middleware.builtin.platform_notify import PlatformNotifyMiddleware
 from apcore.telemetry.health import HealthThresholds
@@ -79,6 +80,30 @@ def test_the_event_names_the_trace_of_the_call_that_crossed() -> None:
     context = Context.create()
     call(make(heard), fail=True, context=context)
     assert heard[0].trace_id == context.trace_id
+
+
+def test_what_the_module_has_no_part_in_alarms_nobody() -> None:
+    @module(id="t.waiting")
+    def waiting() -> dict[str, Any]:
+        """Have somebody decide."""
+        raise ApprovalPendingError(ApprovalResult("pending", approval_id="a-1"))
+
+    @module(id="t.careless")
+    def careless(context: Context) -> dict[str, Any]:
+        """Call another one with inputs that it does not take."""
+        return context.executor.call("t.plain", {"fail": "yes"}, context)
+
+    heard: list[Event] = []
+    app = make(heard)
+    app.registry.register("t.waiting", waiting)
+    app.registry.register("t.careless", careless)
+    for module_id, inputs in (("t.plain", {"fail": "yes"}), ("t.waiting", {}), ("t.plain", {"unknown": 1})):
+        with pytest.raises(ModuleError):
+            app.executor.call(module_id, inputs)
+    assert heard == []
+    with pytest.raises(ModuleError):
+        app.executor.call("t.careless", {})
+    assert [event.data["module_id"] for event in heard] == ["t.careless"]
 
 
 def test_a_rehearsal_alarms_nobody() -> None:
