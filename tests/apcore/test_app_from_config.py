@@ -195,7 +195,7 @@ def test_the_log_of_decisions(load, caplog):
 
 @pytest.mark.req("R-9.1-11")
 def test_limits_of_the_executor(load, write):
-    limits = "{default_timeout: 30, global_timeout: 40, max_call_depth: 1, max_module_repeat: 2, grace_period: 5}"
+    limits = "{default_timeout: 300, global_timeout: 400, max_call_depth: 1, max_module_repeat: 2, grace_period: 5}"
     app = build_app(config=load(f"acl: {{default_effect: allow}}\nexecutor: {limits}\n"))
 
     @module(id="calls.other")
@@ -211,7 +211,7 @@ def test_limits_of_the_executor(load, write):
 
     for each in (add, other, long):
         app.registry.register(each.id, each)
-    assert app.executor.settings == ExecutorSettings(30, 40, 1, 2, 5)
+    assert app.executor.settings == ExecutorSettings(300, 400, 1, 2, 5)
     with pytest.raises(CallDepthExceededError):
         app.executor.call("calls.other", {})
     with pytest.raises(ModuleTimeoutError):
