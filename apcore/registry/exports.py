@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from apcore.errors import InvalidInputError
 from apcore.modules import ModuleDescription
-from apcore.schema import prefer_llm_descriptions, strip_extensions, to_strict_schema
+from apcore.schema import express_nullable, prefer_llm_descriptions, strip_extensions, to_strict_schema
 
 DEFAULT_PROFILE: Final = "generic"
 _JSON: Final = "application/json"
@@ -19,13 +19,13 @@ def tool_name(module_id: str) -> str:
 
 
 def to_mcp_tool(description: ModuleDescription, *, strict: bool = False) -> dict[str, Any]:
-    """A tool of the Model Context Protocol: schemas as they are, annotations as hints (D.1)."""
+    """A tool of the Model Context Protocol: schemas with all their words, annotations as hints (D.1)."""
     annotations = description.annotations
     return {
         "name": description.module_id,
         "description": description.description,
-        "inputSchema": _schema(description.input_schema, strict),
-        "outputSchema": _schema(description.output_schema, strict),
+        "inputSchema": _abroad(description.input_schema, strict),
+        "outputSchema": _abroad(description.output_schema, strict),
         "annotations": {
             "readOnlyHint": annotations.readonly,
             "destructiveHint": annotations.destructive,
@@ -52,7 +52,7 @@ def to_anthropic_tool(description: ModuleDescription, *, strict: bool = False) -
     return {
         "name": tool_name(description.module_id),
         "description": description.description,
-        "input_schema": _schema(input_schema, strict),
+        "input_schema": _abroad(input_schema, strict),
         "input_examples": [dict(example.inputs) for example in description.examples],
     }
 
@@ -65,8 +65,8 @@ def to_a2a_skill(description: ModuleDescription) -> dict[str, Any]:
         "description": description.description,
         "tags": list(description.tags),
         "examples": [example.title for example in description.examples],
-        "inputSchema": dict(description.input_schema),
-        "outputSchema": dict(description.output_schema),
+        "inputSchema": _abroad(description.input_schema),
+        "outputSchema": _abroad(description.output_schema),
         "inputModes": [_JSON],
         "outputModes": [_JSON],
     }
@@ -88,12 +88,14 @@ def export_description(description: ModuleDescription, *, strict: bool, profile:
 def _generic(description: ModuleDescription, strict: bool) -> dict[str, Any]:
     exported = description.to_dict()
     for name in ("input_schema", "output_schema"):
-        exported[name] = _schema(exported[name], strict)
+        exported[name] = to_strict_schema(exported[name]) if strict else dict(exported[name])
     return exported
 
 
-def _schema(schema: Mapping[str, Any], strict: bool) -> dict[str, Any]:
-    return to_strict_schema(schema) if strict else dict(schema)
+def _abroad(schema: Mapping[str, Any], strict: bool = False) -> dict[str, Any]:
+    """A schema for readers who know the draft and not this protocol: they would refuse the null of ``nullable``."""
+    expressed: dict[str, Any] = to_strict_schema(schema) if strict else express_nullable(schema)
+    return expressed
 
 
 _PROFILES: Final[Mapping[str, Callable[[ModuleDescription, bool], dict[str, Any]]]] = {

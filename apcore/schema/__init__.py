@@ -24,7 +24,7 @@ from apcore.schema.plain_types import UNRESOLVED
 from apcore.schema.refs import MAX_REF_DEPTH, pointer_to, resolve_pointer
 from apcore.schema.resolution import resolve_ref
 from apcore.schema.sensitive import REDACTED_VALUE, SensitiveMask, mask_sensitive
-from apcore.schema.strict import to_strict_schema
+from apcore.schema.strict import express_nullable, to_strict_schema
 from apcore.schema.validate import CompiledSchema, check_schema, compile_schema
 from apcore.schema.yaml_text import read_yaml, yaml_fault
 
@@ -52,6 +52,7 @@ __all__ = [
     "compile_schema",
     "content_hash",
     "deprecated_fields",
+    "express_nullable",
     "generate_schema_from_function",
     "is_backward_compatible",
     "kind_of",

@@ -21,8 +21,18 @@ def to_strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     take null. ``x-`` keywords, ``default`` and ``nullable`` (which becomes a type) are removed. An empty schema is any
     object (§4.15), and so in strict mode the empty one.
     """
-    strict: dict[str, Any] = _strict(schema or {"type": "object", "properties": {}})
+    strict: dict[str, Any] = _strict(express_nullable(schema or {"type": "object", "properties": {}}))
     return strict
+
+
+def express_nullable(schema: Any) -> Any:
+    """The schema with ``nullable``, which is a word of this protocol (§5.11.5), as a type of Draft 2020-12."""
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = dict(schema)
+    is_nullable = kept.pop("nullable", False) is True
+    expressed = with_subschemas(kept, lambda _, inner: express_nullable(inner))
+    return _with_null(expressed) if is_nullable else expressed
 
 
 def _strict(schema: Any) -> Any:
@@ -30,11 +40,10 @@ def _strict(schema: Any) -> Any:
         return schema
     kept = {keyword: value for keyword, value in schema.items() if not is_extension(keyword)}
     kept.pop("default", None)
-    is_nullable = kept.pop("nullable", False) is True
     strict = with_subschemas(kept, lambda _, inner: _strict(inner))
     if _describes_object(strict):
         _close(strict)
-    return _with_null(strict) if is_nullable else strict
+    return strict
 
 
 def _describes_object(schema: Mapping[str, Any]) -> bool:

@@ -1,9 +1,10 @@
 import json
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from apcore.errors import InvalidInputError, ModuleNotFoundError
-from apcore.modules import ModuleAnnotations
+from apcore.modules import ModuleAnnotations, module
 from apcore.registry import Registry, to_a2a_skill, to_openai_function
 from apcore.schema import to_strict_schema
 
@@ -89,6 +90,24 @@ def test_mcp(registry):
         },
     }
     assert registry.export_schema(MODULE_ID, True, "mcp")["inputSchema"] == to_strict_schema(INPUT)
+
+
+@pytest.mark.parametrize("profile", ["mcp", "anthropic"])
+def test_others_read_null_where_this_protocol_says_nullable(profile):
+    @module(id="shop.find")
+    def find(name: str | None, sizes: list[int | None] | None = None) -> dict[str, str | None]:
+        """Find."""
+        return {"name": name}
+
+    registry = Registry()
+    registry.register("shop.find", find)
+    exported = registry.export_schema("shop.find", profile=profile)
+    inputs = exported["inputSchema" if profile == "mcp" else "input_schema"]
+
+    assert Draft202012Validator(inputs).is_valid({"name": None, "sizes": [1, None]})
+    assert inputs["properties"]["name"] == {"type": ["string", "null"]}
+    assert registry.export_schema("shop.find")["input_schema"]["properties"]["name"]["nullable"] is True
+    assert "nullable" not in str(exported)
 
 
 @pytest.mark.req("R-4.17-04", "R-4.17-05", "R-4.3-02", "R-14.D-03")
