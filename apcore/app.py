@@ -10,10 +10,12 @@ from typing import Any, Final
 from apcore.acl import ACL, ACLChecker, configured_acl
 from apcore.approval import ApprovalHandler
 from apcore.config import Config, core_schema
+from apcore.errors import require
 from apcore.events import EventEmitter
 from apcore.execution import AsyncRunner, Executor, ExecutorSettings, SyncRunner
 from apcore.execution.executor import RunnerFactory
 from apcore.execution.exporting import provider_for
+from apcore.execution.parts import listed
 from apcore.execution.pipelines import configured_strategy
 from apcore.extensions import ExtensionManager, apply_extensions, load_extensions
 from apcore.ids import IdMap
@@ -59,7 +61,7 @@ def build_app(
     acl: ACL | None = None,
     toggles: Toggles | None = None,
     approval_handler: ApprovalHandler | None = None,
-    middlewares: Iterable[Any] = (),
+    middlewares: Iterable[Any] | None = None,
     config: Config | ExecutorSettings | Mapping[str, Any] | None = None,
     runners: tuple[RunnerFactory, RunnerFactory] = (SyncRunner, AsyncRunner),
     events: EventEmitter | None = None,
@@ -84,6 +86,16 @@ def build_app(
 
     Raises ConfigError, ACLRuleError for an access list that cannot be read, and what ``Registry.discover`` raises.
     """
+    for name, given, kind in (
+        ("registry", registry, Registry),
+        ("usage", usage, UsageCollector),
+        ("error_history", error_history, ErrorHistory),
+        ("observability", observability, ObservabilitySettings),
+        ("middleware", middleware, MiddlewareSettings),
+        ("events", events, EventEmitter),
+    ):
+        if given is not None:
+            require(name, given, kind, f"one of {kind.__name__}")
     configured, is_whole = _configuration(config)
     core = configured.namespace("apcore")
     is_discovering = registry is None and is_whole
@@ -118,7 +130,7 @@ def build_app(
     )
     built_ins = observing(observability, tracing=tracing, metrics=metrics)
     built_ins += watching(configured, watched) if is_whole else ()
-    for entry in assembled(built_ins, layers, middlewares):
+    for entry in assembled(built_ins, layers, listed(middlewares)):
         executor.use(entry.middleware, id=entry.id, priority=entry.priority)
     apply_extensions(extended, registry, executor, traces=False)
     executor.use_strategy(configured_strategy(executor.strategy, core.get("pipeline")))

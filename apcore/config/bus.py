@@ -49,6 +49,8 @@ class Config:
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
         self._lock = threading.RLock()
+        if data is not None and not isinstance(data, Mapping):
+            raise ConfigError(f"A configuration is made of an object, not of {type(data).__name__}")
         self._origin = Origin(copied(data or {}))
         self._overrides: Overrides | None = None
         self._listeners: tuple[Callable[[Config], None], ...] = ()

@@ -51,7 +51,7 @@ class TraceLink:
 
 def parse_traceparent(header: str | None) -> TraceParent | None:
     """Read a ``traceparent`` header; anything malformed is None, as W3C asks (§10.5)."""
-    match = _TRACEPARENT.fullmatch(header.strip()) if header else None
+    match = _TRACEPARENT.fullmatch(header.strip()) if isinstance(header, str) else None
     if match is None:
         return None
     trace_id, span_id, flags, rest = match.groups()

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from apcore.effects.digest import change_digest, effect_digest, is_settled
+from apcore.errors import InvalidInputError, require
 from apcore.modules.change import Change
 from apcore.redaction import NO_SECRETS, SensitiveValues
 
@@ -108,7 +109,14 @@ class EffectRecord:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> EffectRecord:
-        """Read the JSON form back. The digest is taken as written, since unlisted changes are part of it."""
+        """Read the JSON form back. The digest is taken as written, since unlisted changes are part of it.
+
+        Raises InvalidInputError for what is no written record.
+        """
+        require("A written effect record", data, Mapping, "an object")
+        missing = [name for name in ("provenance", "digest", "complete") if name not in data]
+        if missing:
+            raise InvalidInputError(f"A written effect record has no {missing[0]}")
         return cls(
             provenance=data["provenance"],
             digest=data["digest"],

@@ -108,13 +108,14 @@ class ModuleError(Exception):
         causes that go on for ever, or go round in a circle, the first 20 are told.
         """
         data: dict[str, Any] = {}
-        for error in reversed(self._told()):
+        for error in reversed(self.with_causes()):
             nested = {"cause": data} if data else {}
             data = error.own_fields() | nested
         written: dict[str, Any] = plain(data)
         return written
 
-    def _told(self) -> list[ModuleError]:
+    def with_causes(self) -> list[ModuleError]:
+        """This error and those of its causes that ``to_dict()`` tells of, the latest first."""
         told: list[ModuleError] = [self]
         cause = self.cause
         while isinstance(cause, ModuleError) and len(told) <= _NESTED_CAUSES:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from apcore.context import Context
+from apcore.context import Context, is_cancelled_from_outside
 from apcore.effects import NO_EFFECT, EffectRecord, Provenance
 from apcore.errors import ModuleError, ModuleExecuteError
 from apcore.execution.output import check_output
 from apcore.execution.settings import ExecutorSettings
 from apcore.modules.change import Change, PreviewResult
-from apcore.modules.definition import ModuleDefinition
+from apcore.modules.definition import Function, ModuleDefinition
 from apcore.modules.plan import Plan
 from apcore.pipeline import Invocation, Runner
 from apcore.redaction import SensitiveValues
@@ -44,6 +45,13 @@ class EffectMeter:
             raise _wrong_type(definition, "plan() must return a Plan", plan)
         return plan
 
+    async def warnings(self, runner: Runner, invocation: Invocation, preflight: Function) -> list[str]:
+        """What ``preflight()`` warns of, without the secrets of the call. Raises what it raises (§12.8.5.1)."""
+        given = await self._run(runner, invocation, preflight, invocation.context)
+        texts = [given] if isinstance(given, str) else given or ()
+        secrets = invocation.secrets
+        return [str(secrets.hide(str(text))) for text in texts]
+
     async def _rehearse(self, runner: Runner, invocation: Invocation) -> EffectRecord:
         """Run the module under capture and undo it; without a runner that can, the effect is not known."""
         definition, context = invocation.definition, invocation.context.rehearsal()
@@ -73,7 +81,13 @@ class EffectMeter:
         definition, inputs = invocation.definition, _own(invocation.inputs)
         deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
         with definition.activity.inside(context, definition.module_id):
-            return await runner.call_within(deadline, context, function, inputs, context)
+            try:
+                return await runner.call_within(deadline, context, function, inputs, context)
+            except asyncio.CancelledError as error:
+                if is_cancelled_from_outside():
+                    raise
+                message = f"{definition.module_id} awaited something that was cancelled"
+                raise ModuleExecuteError(message, module_id=definition.module_id) from error
 
 
 _UNCHANGEABLE = frozenset({str, int, float, bool, type(None)})

@@ -10,12 +10,39 @@ from typing import Any, Final
 
 from apcore.approval import APPROVAL_TOKEN
 from apcore.context import Context
-from apcore.errors import ApprovalPendingError, ErrorCodes, InvalidInputError, ModuleError, SchemaValidationError
+from apcore.errors import (
+    ApprovalPendingError,
+    ErrorCodes,
+    InvalidInputError,
+    ModuleError,
+    SchemaValidationError,
+    require,
+)
 from apcore.execution.executor import Executor
+from apcore.plain import plain
 from apcore.schema import REDACTED_VALUE
 from apcore.schema.kinds import kind_of
 
 _LISTED: Final = 20
+_LONGEST: Final = 4_000
+"""Characters of a message that a model is told of: it has to read all of it."""
+
+_NUMBER_OF: Final[Mapping[type[OSError], int]] = {
+    BlockingIOError: errno.EAGAIN,
+    BrokenPipeError: errno.EPIPE,
+    ChildProcessError: errno.ECHILD,
+    ConnectionAbortedError: errno.ECONNABORTED,
+    ConnectionRefusedError: errno.ECONNREFUSED,
+    ConnectionResetError: errno.ECONNRESET,
+    FileExistsError: errno.EEXIST,
+    FileNotFoundError: errno.ENOENT,
+    InterruptedError: errno.EINTR,
+    IsADirectoryError: errno.EISDIR,
+    NotADirectoryError: errno.ENOTDIR,
+    PermissionError: errno.EACCES,
+    ProcessLookupError: errno.ESRCH,
+}
+"""The classes that Python makes of numbers, for those that are raised without one."""
 
 Arguments = Mapping[str, Any] | str | None
 """What a model wants to call a module with: an object, or the JSON text of one."""
@@ -63,7 +90,7 @@ class ExecutionResult:
         """As JSON, without what is not there."""
         data: dict[str, Any] = {"is_error": self.is_error, "text": self.text}
         if self.output is not None:
-            data["output"] = dict(self.output)
+            data["output"] = plain(self.output)
         if self.error is not None:
             data["error"] = self.error.to_dict()
         if self.approval_id is not None:
@@ -74,11 +101,13 @@ class ExecutionResult:
 def call_for_model(
     executor: Executor, module_id: str, arguments: Arguments = None, context: Context | None = None
 ) -> ExecutionResult:
-    """Call a module for a model. Never raises ModuleError: refusals and failures are results too.
+    """Call a module for a model. Refusals and failures are results too: it raises InvalidInputError for what is no
+    Executor, and nothing else.
 
     The arguments are checked against the module's schema before it runs, as in every call; a violation is described
     field by field, without any of the values.
     """
+    require("executor", executor, Executor, "an Executor")
     try:
         return _succeeded(module_id, executor.call(module_id, _inputs(arguments), context))
     except ModuleError as error:
@@ -89,6 +118,7 @@ async def call_for_model_async(
     executor: Executor, module_id: str, arguments: Arguments = None, context: Context | None = None
 ) -> ExecutionResult:
     """Like ``call_for_model``, from a coroutine."""
+    require("executor", executor, Executor, "an Executor")
     try:
         return _succeeded(module_id, await executor.call_async(module_id, _inputs(arguments), context))
     except ModuleError as error:
@@ -107,7 +137,7 @@ def _inputs(arguments: Arguments) -> Any:
 
 
 def _succeeded(module_id: str, output: Any) -> ExecutionResult:
-    return ExecutionResult(module_id, False, json.dumps(output, ensure_ascii=False, default=str), output=output)
+    return ExecutionResult(module_id, False, json.dumps(plain(output), ensure_ascii=False), output=output)
 
 
 def _failed(executor: Executor, module_id: str, arguments: Arguments, error: ModuleError) -> ExecutionResult:
@@ -143,8 +173,14 @@ def _original(error: ModuleError) -> BaseException:
 
 def _code(error: ModuleError) -> str:
     original = _original(error)
-    number = original.errno if isinstance(original, OSError) else None
+    number = _number(original) if isinstance(original, OSError) else None
     return error.code if number is None else errno.errorcode.get(number, error.code)
+
+
+def _number(original: OSError) -> int | None:
+    if original.errno is not None:
+        return original.errno
+    return next((number for kind, number in _NUMBER_OF.items() if isinstance(original, kind)), None)
 
 
 def _can_be_corrected(executor: Executor, module_id: str, arguments: Arguments) -> bool:
@@ -166,7 +202,10 @@ def _waiting(module_id: str, approval_id: str) -> str:
 
 
 def _explained(module_id: str, error: ModuleError) -> str:
-    said = f"The call of {module_id} failed: {error.message.rstrip('.')} ({_code(error)})."
+    message = error.message.rstrip(".")
+    if len(message) > _LONGEST:
+        message = f"{message[:_LONGEST]}…"
+    said = f"The call of {module_id} failed: {message} ({_code(error)})."
     return "\n".join([said, *(each for each in (error.suggestion, error.ai_guidance) if each)])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 from dataclasses import dataclass, field
 from typing import Any
@@ -133,10 +132,9 @@ class Preflight:
     async def _warnings(self, state: PipelineState, preflight: Function) -> list[PreflightCheckResult]:
         """What ``preflight()`` warns of; it advises and never fails the validation (§12.8.5.1)."""
         try:
-            warnings = await state.runner.call(preflight, copy.deepcopy(state.inputs), state.context)
-            texts = [str(text) for text in warnings or ()]
+            texts = await self._meter.warnings(state.runner, state.invocation(), preflight)
         except Exception as error:  # noqa: BLE001 - preflight() only advises (§12.8.5.1)
-            texts = [f"preflight() failed: {_message(error)}"]
+            texts = [f"preflight() failed: {_message(error, state)}"]
         return [PreflightCheckResult("module_preflight", passed=True, warnings=texts)] if texts else []
 
     async def _effect(self, state: PipelineState, checks: list[PreflightCheckResult]) -> EffectRecord | None:
@@ -144,7 +142,7 @@ class Preflight:
         try:
             return await self._meter.measure(state.runner, state.invocation())
         except Exception as error:  # noqa: BLE001 - a preview that fails is a warning (PV-05)
-            text = f"The effect could not be previewed: {_message(error)}"
+            text = f"The effect could not be previewed: {_message(error, state)}"
             checks.append(PreflightCheckResult("module_preview", passed=True, warnings=[text]))
             return None
 
@@ -163,6 +161,8 @@ def _describe(error: Exception, state: PipelineState) -> dict[str, Any]:
     return propagate_error(original, str(state.module_id), context).to_dict()
 
 
-def _message(error: Exception) -> str:
-    """The text of an error that is meant for callers; of a foreign one only its type: its text may hold secrets."""
-    return error.message if isinstance(error, ModuleError) else type(error).__name__
+def _message(error: Exception, state: PipelineState) -> str:
+    """The text of an error that is meant for callers, without the secrets of the call; of a foreign one its type."""
+    if not isinstance(error, ModuleError):
+        return type(error).__name__
+    return str(state.invocation().secrets.hide(error.message))

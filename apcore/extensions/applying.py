@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from apcore.errors import require
 from apcore.execution import Executor
 from apcore.execution.exporting import trace_to
 from apcore.extensions.manager import ExtensionManager
@@ -18,6 +19,8 @@ def apply_extensions(
     Raises InvalidInputError for middleware whose ID is taken, ConfigError for a span exporter without OpenTelemetry's
     SDK.
     """
+    require("manager", manager, ExtensionManager, "an ExtensionManager")
+    require("registry", registry, Registry, "a Registry")
     discoverer = manager.resolved("discoverer")
     if discoverer is not None:
         registry.extended.discoverer = discoverer

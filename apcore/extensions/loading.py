@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
-from apcore.errors import ConfigError, InvalidInputError, ModuleError
+from apcore.errors import ConfigError, InvalidInputError, ModuleError, require
 from apcore.extensions.manager import ExtensionManager
 from apcore.middleware.making import made_from
 from apcore.registry.points import EXTENSION_POINTS, extension_point
@@ -63,7 +63,9 @@ def _manager_of(given: ExtensionManager | Mapping[str, Iterable[Any]] | None) ->
     if isinstance(given, ExtensionManager):
         return given
     manager = ExtensionManager()
+    require("extension_points", given or {}, Mapping, "an ExtensionManager, or implementations by point")
     for name, implementations in (given or {}).items():
+        require(f"extension_points[{name!r}]", implementations, list | tuple, "a list of implementations")
         for implementation in implementations:
             manager.register(name, implementation)
     return manager

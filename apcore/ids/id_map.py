@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from apcore.errors import InvalidInputError
+from apcore.errors import InvalidInputError, require
 from apcore.ids.grammar import validate_canonical_id
 from apcore.ids.languages import LANGUAGES, detect_language, from_canonical, normalize_to_canonical_id
 
@@ -25,6 +25,7 @@ class IdMap:
     auto_detect: bool = True
 
     def __post_init__(self) -> None:
+        require("overrides of an IdMap", self.overrides, Mapping, "an object of names by canonical ID")
         for canonical_id, languages in self.overrides.items():
             validate_canonical_id(canonical_id)
             for language, names in languages.items():
@@ -36,6 +37,7 @@ class IdMap:
 
         Raises ``InvalidModuleIdError`` and ``InvalidInputError`` for an override of something that does not exist.
         """
+        require("id_map", section, Mapping, "an object")
         return cls(section.get("overrides") or {}, section.get("auto_detect", True))
 
     def to_canonical(self, local_id: str, language: str) -> str:

@@ -69,7 +69,8 @@ class Change:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Change:
-        """Read the wire form. Raises TypeError as the constructor does."""
+        """Read the wire form. Raises TypeError as the constructor does, and for what is no mapping."""
+        _require_mapping("a Change", data)
         return cls(**data)
 
 
@@ -93,11 +94,24 @@ class PreviewResult:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PreviewResult:
-        return cls([Change.from_dict(item) for item in data["changes"]])
+        """Read the wire form. Raises TypeError for data of another form."""
+        _require_mapping("a PreviewResult", data)
+        items = data.get("changes")
+        if not isinstance(items, list | tuple):
+            raise TypeError(f"changes of a PreviewResult must be a list, not {type(items).__name__}")
+        return cls([Change.from_dict(item) for item in items])
+
+
+def _require_mapping(what: str, data: object) -> None:
+    if not isinstance(data, Mapping):
+        raise TypeError(f"{what} is read from a mapping, not from {type(data).__name__}")
 
 
 def all_changes(items: Iterable[Any]) -> Iterable[Change]:
     """Pass the items through, raising TypeError at the first one that is not a `Change`."""
+    given: object = items
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise TypeError(f"changes must be given as a list of Change, not as {type(given).__name__}")
     for item in items:
         if not isinstance(item, Change):
             raise TypeError(f"expected a Change, got {type(item).__name__}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
+from apcore.errors import require
 from apcore.modules import ModuleDefinition
 
 logger = logging.getLogger("apcore.registry")
@@ -17,6 +18,7 @@ Unloaded = tuple[bool, Mapping[str, Any] | None]
 """Whether every call had ended, and the state that `on_suspend()` handed over."""
 
 
+@runtime_checkable
 class SafelyUnregistering(Protocol):
     """What has modules that can be taken away."""
 
@@ -30,6 +32,7 @@ def safe_unregister(module_id: str, registry: SafelyUnregistering, *, timeout: f
 
     `timeout` is in seconds. The state is what `on_suspend()` returned. An unknown ID is fine: `(True, None)`.
     """
+    require("registry", registry, SafelyUnregistering, "a Registry")
     return registry.safe_unregister(module_id, timeout=timeout)
 
 

@@ -6,10 +6,18 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from apcore.errors import ConfigError, ModuleError, SchemaNotFoundError, SchemaParseError, VersionIncompatibleError
+from apcore.errors import (
+    ConfigError,
+    ModuleError,
+    SchemaNotFoundError,
+    SchemaParseError,
+    VersionIncompatibleError,
+    require,
+)
 from apcore.schema.files import SchemaFiles
 from apcore.schema.refs import MAX_REF_DEPTH
 from apcore.schema.resolution import Resolution
@@ -81,6 +89,7 @@ class SchemaLoader:
                 f"schema.max_ref_depth is a number from 1 on, not {max_ref_depth!r}",
                 details={"field": "schema.max_ref_depth"},
             )
+        require("schemas_dir", schemas_dir, str | PathLike, "the path of a directory")
         self.strategy = strategy
         self._files = SchemaFiles(schemas_dir)
         self._max_ref_depth = max_ref_depth
@@ -91,6 +100,7 @@ class SchemaLoader:
 
         The directory is ``root``, or else ``paths.yaml_schemas``, its older name (C-25). Raises ``ConfigError``.
         """
+        require("schema settings", settings, Mapping, "an object")
         older = (settings.get("paths") or {}).get("yaml_schemas")
         return cls(
             settings.get("root") or older or DEFAULT_SCHEMAS_DIR,

@@ -6,6 +6,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
+from apcore.errors import require
+
 TOGGLE_PREFIX: Final = "toggles."
 """Keys that begin with it hold whether a module is on; all others are dotted keys of the configuration."""
 
@@ -30,6 +32,7 @@ class MemoryOverridesStore:
     """Keeps overrides as long as it lives: for tests, and for apps that are built again in one process."""
 
     def __init__(self, values: Mapping[str, Any] | None = None) -> None:
+        require("values", {} if values is None else values, Mapping, "an object of values by key")
         self._values = copy.deepcopy(dict(values or {}))
 
     def load(self) -> dict[str, Any]:

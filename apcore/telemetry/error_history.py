@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from apcore.errors import require
 from apcore.redaction import NO_SECRETS, SensitiveValues
 from apcore.telemetry.error_records import (
     ErrorLimits,
@@ -39,7 +40,11 @@ class ErrorHistory:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.store = MemoryErrorStore() if store is None else store
-        self.limits = limits or ErrorLimits()
+        self.limits = ErrorLimits() if limits is None else limits
+        require("limits", self.limits, ErrorLimits, "ErrorLimits")
+        if flusher is not None:
+            require("flusher", flusher, Flusher, "a Flusher")
+        require("clock", clock, Callable, "a function that gives seconds")
         self._flusher = flusher
         self._clock = clock
         self.start_anew()

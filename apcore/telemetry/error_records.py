@@ -141,7 +141,7 @@ def record_of(
     messages lose the ``secrets`` of the call.
     """
     original = _original(error)
-    code = error.code if isinstance(error, ModuleError) else "MODULE_EXECUTE_ERROR"
+    code = secrets.hide(error.code) if isinstance(error, ModuleError) else "MODULE_EXECUTE_ERROR"
     message = error.message if isinstance(error, ModuleError) else f"Unexpected error ({type(error).__name__})"
     kind, where = type(original).__name__, _place(original)
     shown = secrets.hide(message)[:_LONGEST_MESSAGE]

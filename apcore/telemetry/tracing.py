@@ -11,7 +11,7 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace as otel
 
 from apcore.context import Context, TraceLink, TraceParent, is_trace_id
-from apcore.errors import ConfigError, ErrorCodes, ModuleError
+from apcore.errors import ConfigError, ErrorCodes, ModuleError, require
 from apcore.telemetry.ids import Spans, remote
 from apcore.telemetry.propagation import active_span
 from apcore.telemetry.sampling import Decision, Sampler
@@ -43,7 +43,8 @@ class TracingProvider:
         *,
         fallback: Callable[[TracingSettings], otel.TracerProvider] | None = None,
     ) -> None:
-        self.settings = settings or TracingSettings(enabled=True)
+        self.settings = TracingSettings(enabled=True) if settings is None else settings
+        require("settings", self.settings, TracingSettings, "TracingSettings")
         self._fallback = fallback
         self._own: otel.TracerProvider | None = None
         self._sampler = Sampler(self.settings.strategy, self.settings.sampling_rate)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from apcore.errors import ConfigError, InvalidInputError
+from apcore.errors import ConfigError, InvalidInputError, require
 from apcore.telemetry.flushing import Flusher, call_in_children
 from apcore.telemetry.latency import bin_of
 from apcore.telemetry.usage_reports import ModuleUsage, UsageSummary, module_report, start_of, summarised
@@ -70,7 +70,11 @@ class UsageCollector:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.store = MemoryUsageStore() if store is None else store
-        self.settings = settings or UsageSettings()
+        self.settings = UsageSettings() if settings is None else settings
+        require("settings", self.settings, UsageSettings, "UsageSettings")
+        if flusher is not None:
+            require("flusher", flusher, Flusher, "a Flusher")
+        require("clock", clock, Callable, "a function that gives seconds")
         self._flusher = flusher
         self._clock = clock
         self._pruned_hour = self._this_hour()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, ClassVar
 
-from apcore.errors import ModuleError, propagate_error
+from apcore.errors import ModuleError, SchemaValidationError, propagate_error
+from apcore.plain import plain
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS, SensitiveValues, redact
 
 
@@ -13,7 +14,7 @@ class ErrorWrapperMiddleware:
     """Every failure leaves as a ModuleError; what a module put of its sensitive inputs into one is hidden.
 
     The executor wraps what modules raise. This also wraps what a middleware's ``around_call()`` raises further in, and
-    takes PINs and passwords out of the message, details and hints of all of them.
+    takes PINs and passwords out of the message, details and hints of all of them, and of the causes that they tell of.
     """
 
     id: ClassVar[str] = "error_wrapper"
@@ -40,6 +41,24 @@ class ErrorWrapperMiddleware:
         definition = getattr(state, "definition", None)
         schema = None if definition is None else definition.input_schema
         secrets = SensitiveValues(state.inputs, schema, self._keys)
-        error.args = tuple(secrets.hide(each) if isinstance(each, str) else each for each in error.args)
-        error.details = redact(secrets.hide(error.details), None, self._keys)
-        error.ai_guidance, error.suggestion = secrets.hide(error.ai_guidance), secrets.hide(error.suggestion)
+        for told in error.with_causes():
+            told.args = tuple(secrets.hide(each) if isinstance(each, str) else each for each in told.args)
+            told.details = _named_without(secrets, redact(secrets.hide(told.details), None, self._keys))
+            told.ai_guidance, told.suggestion = secrets.hide(told.ai_guidance), secrets.hide(told.suggestion)
+            if isinstance(told, SchemaValidationError):
+                told.errors = secrets.hide(told.errors)
+            if told.code != (code := secrets.hide(told.code)):
+                told.code = code
+
+
+def _named_without(secrets: SensitiveValues, value: Any) -> Any:
+    """The value without secrets in the names of its fields, at any depth; as JSON if there are secrets at all."""
+    if not secrets:
+        return value
+    return _renamed(secrets, plain(value))
+
+
+def _renamed(secrets: SensitiveValues, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {secrets.hide(name): _renamed(secrets, each) for name, each in value.items()}
+    return [_renamed(secrets, each) for each in value] if isinstance(value, list) else value

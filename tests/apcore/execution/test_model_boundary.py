@@ -162,6 +162,10 @@ def test_a_module_with_an_open_schema_gets_what_the_model_wrote(ask: Any, argume
         (FileNotFoundError(2, "No such file", "/secret/place"), "FileNotFoundError", "ENOENT"),
         (PermissionError(13, "Permission denied", "/secret/place"), "PermissionError", "EACCES"),
         (OSError("no number"), "OSError", "MODULE_EXECUTE_ERROR"),
+        (FileNotFoundError("secret"), "FileNotFoundError", "ENOENT"),
+        (PermissionError(), "PermissionError", "EACCES"),
+        (ConnectionRefusedError("secret"), "ConnectionRefusedError", "ECONNREFUSED"),
+        (type("Gone", (FileNotFoundError,), {})(), "Gone", "ENOENT"),
         (ValueError("secret text"), "ValueError", "MODULE_EXECUTE_ERROR"),
         (ModuleError("Sold out", code="SHOP_SOLD_OUT"), "ModuleError", "SHOP_SOLD_OUT"),
     ],
@@ -189,6 +193,22 @@ def test_an_empty_or_odd_failure_still_says_something(ask: Any, problem: BaseExc
     assert result.is_error
     assert result.error.name == type(problem).__name__
     assert len(result.text) > 30
+
+
+def test_an_output_that_is_no_json_is_told_all_the_same(ask: Any) -> None:
+    ring: dict[str, Any] = {"n": 1, "set": {1}, "ratio": float("nan"), "object": ValueError("secret")}
+    ring["itself"] = ring
+    result = ask(raising(ring), "shop.fail", {})
+    told = {"n": 1, "set": [1], "ratio": None, "object": "ValueError", "itself": "(contains itself)"}
+    assert json.loads(result.text) == told
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["output"] == told
+    assert result.output is ring
+
+
+def test_a_message_that_nobody_can_read_to_its_end_is_cut(ask: Any) -> None:
+    result = ask(raising(ModuleError("x" * 1_000_000, code="SHOP_LOUD")), "shop.fail", {})
+    assert len(result.text) < 5_000
+    assert "SHOP_LOUD" in result.text
 
 
 def test_guidance_for_models_is_passed_on(ask: Any) -> None:

@@ -191,9 +191,23 @@ def test_no_preview_is_said_and_nothing_is_made_up(validate: Validate, preview: 
     assert "module_preview" not in checks(result)
 
 
+def failing_with(error: BaseException) -> Callable[..., Any]:
+    def fail(inputs: dict[str, Any], context: Context) -> Any:
+        raise error
+
+    return fail
+
+
 @pytest.mark.req("PV-05", "PV-24")
 @pytest.mark.parametrize(
-    "preview", [lambda inputs, context: 1 / 0, lambda inputs, context: CHANGES, lambda inputs, context: "soon"]
+    "preview",
+    [
+        lambda inputs, context: 1 / 0,
+        lambda inputs, context: CHANGES,
+        lambda inputs, context: "soon",
+        failing_with(SystemExit()),
+        failing_with(asyncio.CancelledError()),
+    ],
 )
 def test_a_preview_that_fails_is_a_warning(validate: Validate, preview: Any) -> None:
     result = validate(executor_with(Previewing(preview)), "pre.view", {"n": 1})
@@ -205,10 +219,31 @@ def test_a_preview_that_fails_is_a_warning(validate: Validate, preview: Any) -> 
 
 
 @pytest.mark.req("R-12.8.5.1-04")
-def test_a_preflight_that_fails_is_a_warning(validate: Validate) -> None:
-    result = validate(executor_with(Previewing(None, lambda inputs, context: 1 / 0)), "pre.view", {"n": 1})
+@pytest.mark.parametrize("error", [ZeroDivisionError(), SystemExit(), asyncio.CancelledError()])
+def test_a_preflight_that_fails_is_a_warning(validate: Validate, error: BaseException) -> None:
+    result = validate(executor_with(Previewing(None, failing_with(error))), "pre.view", {"n": 1})
     assert result.valid
-    assert "ZeroDivisionError" in result.checks[-1].warnings[0]
+    assert result.checks[-1].warnings[0].startswith("preflight() failed: ")
+
+
+def test_a_preflight_that_returns_one_text_warns_once(validate: Validate) -> None:
+    result = validate(executor_with(Previewing(None, lambda inputs, context: "soon")), "pre.view", {"n": 1})
+    assert result.checks[-1].warnings == ["soon"]
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_no_warning_shows_the_secrets_of_the_call(validate: Validate, fails: bool) -> None:
+    def tell(inputs: dict[str, Any], context: Context) -> list[str]:
+        if fails:
+            raise ModuleError(f"{inputs['pin']} does not fit")
+        return [f"{inputs['pin']} is weak"]
+
+    module = Previewing(tell if fails else None, tell)
+    module.input_schema = {"type": "object", "properties": {"pin": {"type": "string", "x-sensitive": True}}}
+    result = validate(executor_with(module), "pre.view", {"pin": "1234-5678"})
+    assert result.valid
+    assert len([text for check in result.checks for text in check.warnings]) == 1 + fails
+    assert "1234-5678" not in str(result.to_dict())
 
 
 @pytest.mark.req("PV-10")

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
 import pytest
 from pydantic import Field
 
-from apcore import Executor, Registry, module
-from apcore.errors import ModuleError, ModuleExecuteError
+from apcore import Executor, Registry, call_for_model, module
+from apcore.errors import ModuleError, ModuleExecuteError, SchemaValidationError
 from apcore.middleware.builtin.error_wrapper import ErrorWrapperMiddleware
 
 Secret = Annotated[str, Field(json_schema_extra={"x-sensitive": True})]
@@ -50,6 +51,55 @@ def test_the_secrets_of_the_inputs_are_hidden_in_every_part_of_the_error():
     assert "1234-5678" not in f"{raised.value} {raised.value.to_dict()}"
     assert raised.value.message == "***REDACTED*** does not fit"
     assert raised.value.details["token"] == "***REDACTED***"
+
+
+SECRET = "1234-5678"
+
+
+class Telling:
+    """Fails with the secret in the part of the error that it is told."""
+
+    description = "Fails"
+    input_schema = {"type": "object", "properties": {"pin": {"type": "string", "x-sensitive": True}}}
+    output_schema: dict[str, Any] = {}
+
+    def __init__(self, error: Any) -> None:
+        self.error = error
+
+    def execute(self, inputs: dict[str, Any], context: Any) -> dict[str, Any]:
+        raise self.error()
+
+
+def _with_details(itself: bool = False) -> ModuleError:
+    details: dict[str, Any] = {SECRET: 1, "tried": [{SECRET: (SECRET, {SECRET})}], "error": ValueError(SECRET)}
+    if itself:
+        details["itself"] = details
+    return ModuleError("Bad", details=details)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        lambda: ModuleError("Bad", cause=ModuleError(SECRET, details={"a": SECRET}, suggestion=SECRET)),
+        lambda: ModuleError("Bad", cause=ModuleError("Mid", cause=ModuleError("Low", ai_guidance=SECRET))),
+        lambda: ModuleExecuteError("Bad", cause=ValueError(SECRET)),
+        lambda: SchemaValidationError("Bad", errors=[{"path": "/a", "message": SECRET, "actual": SECRET}]),
+        lambda: ModuleError("Bad", code=SECRET),
+        _with_details,
+        lambda: _with_details(itself=True),
+        lambda: ExceptionGroup(SECRET, [ValueError(SECRET)]),
+        lambda: FileNotFoundError(2, SECRET, SECRET),
+    ],
+)
+def test_a_secret_leaves_in_no_part_of_an_error_and_its_causes(error: Any) -> None:
+    executor = executor_with()
+    executor.registry.register("m.telling", Telling(error))
+    with pytest.raises(ModuleError) as raised:
+        executor.call("m.telling", {"pin": SECRET})
+    result = call_for_model(executor, "m.telling", {"pin": SECRET})
+    assert (
+        SECRET not in f"{json.dumps(raised.value.to_dict())} {raised.value!r} {json.dumps(result.to_dict())} {result!r}"
+    )
 
 
 def test_foreign_errors_stay_wrapped():
