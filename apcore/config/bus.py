@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
@@ -21,13 +21,13 @@ from apcore.config.trees import MISSING, at, copied, leaves
 from apcore.config.trees import Path as Parts
 from apcore.config.validation import (
     faults_of_core,
+    faults_of_keys,
     faults_of_namespace,
     faults_of_namespaces,
     log_doubts,
     log_mount,
     negotiate,
     refuse,
-    unknown_keys_of,
 )
 from apcore.errors import ConfigBindError, ConfigError
 
@@ -53,7 +53,6 @@ class Config:
             raise ConfigError(f"A configuration is made of an object, not of {type(data).__name__}")
         self._origin = Origin(copied(data or {}))
         self._overrides: Overrides | None = None
-        self._listeners: tuple[Callable[[Config], None], ...] = ()
         self._snapshot = self._origin.read()
 
     # Registration, for the process
@@ -208,8 +207,7 @@ class Config:
 
     def doubts(self) -> list[str]:
         """What is allowed and probably a mistake: unknown keys, with the ones that were perhaps meant."""
-        found = unknown_keys_of(self._snapshot)
-        return [f"'{key}' is not a known key" + (f"; did you mean '{close}'?" if close else "") for key, close in found]
+        return [fault.message for fault in faults_of_keys(self._snapshot)]
 
     # Changing
 
@@ -225,8 +223,15 @@ class Config:
             self._publish(changed)
 
     def check(self, path: str, value: Any) -> None:
-        """Raises ConfigError if `set(path, value)` would make the configuration invalid; nothing changes."""
-        self._refuse(self._with_value(path, value))
+        """Raises ConfigError if `set(path, value)` would make the configuration invalid, or set what nobody reads.
+
+        Nothing changes.
+        """
+        changed = self._with_value(path, value)
+        self._refuse(changed)
+        there = set(faults_of_keys(self._snapshot))
+        # A name at the top, however close to a known one, may be a section of somebody else.
+        refuse(fault for fault in faults_of_keys(changed) if fault not in there and "." in fault.path)
 
     def mount(
         self,
@@ -262,11 +267,6 @@ class Config:
             self._overrides = overrides
             self._publish(changed)
 
-    def on_change(self, listener: Callable[[Config], None]) -> None:
-        """Call back after every change, in the thread that makes it; what the listener raises reaches that one."""
-        with self._lock:
-            self._listeners = (*self._listeners, listener)
-
     def validate(self) -> None:
         """Check everything (A12-NS, §9.10).
 
@@ -300,8 +300,6 @@ class Config:
     def _publish(self, snapshot: Snapshot) -> None:
         snapshot.data  # noqa: B018 - merged before anyone sees it
         self._snapshot = snapshot
-        for listener in self._listeners:
-            listener(self)
 
     def _refuse(self, snapshot: Snapshot) -> None:
         negotiate(snapshot.core())

@@ -221,6 +221,12 @@ def unknown_keys_of(snapshot: Snapshot) -> Iterator[tuple[str, str | None]]:
                 yield from _unknown(section, schema or {}, f"{name}.")
 
 
+def faults_of_keys(snapshot: Snapshot) -> Iterator[Fault]:
+    """The unknown keys as faults, for who sets one: what a file holds beside the known ones is its author's."""
+    for key, close in unknown_keys_of(snapshot):
+        yield Fault(key, f"'{key}' is not a known key" + (f"; did you mean '{close}'?" if close else ""))
+
+
 def _prefix_of(snapshot: Snapshot) -> str:
     return f"{CORE}." if snapshot.mode == "namespace" else ""
 

@@ -88,6 +88,33 @@ def test_a_value_can_be_checked_before_it_is_set(config):
     assert config.get("apcore.executor.max_call_depth") == 5
 
 
+@pytest.mark.parametrize(
+    ("data", "path", "meant"),
+    [
+        ({}, "executor.defualt_timeout", "executor.default_timeout"),
+        ({}, "sys_modules.enabeld", "sys_modules.enabled"),
+        ({"apcore": {}}, "apcore.executor.defualt_timeout", "apcore.executor.default_timeout"),
+        ({"apcore": {}}, "observability.tracing.stratgy", "observability.tracing.strategy"),
+    ],
+)
+def test_a_key_that_nobody_reads_cannot_be_set_by_who_asks_first(data, path, meant):
+    config = Config.from_dict(data)
+    with pytest.raises(ConfigError, match=f"'{path}' is not a known key; did you mean '{meant}'"):
+        config.check(path, 1)
+
+
+@pytest.mark.parametrize(("data", "path"), [({}, "billing.port"), ({"apcore": {}}, "billing.port")])
+def test_sections_of_others_can(data, path):
+    config = Config.from_dict(data)
+    config.check(path, 1)
+    assert config.get(path) is None
+
+
+def test_an_unknown_key_that_is_there_keeps_no_other_from_being_set():
+    config = Config.from_dict({"executor": {"defualt_timeout": 5}})
+    config.check("executor.max_call_depth", 5)
+
+
 @pytest.mark.req("R-9.9.2-01")
 def test_what_is_read_is_a_copy(config):
     config.namespace("apflow")["api"]["timeout"] = 0

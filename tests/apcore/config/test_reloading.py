@@ -115,16 +115,6 @@ def test_kept_values_that_cannot_be_read_change_nothing():
     assert config.get("executor.max_call_depth") == 5
 
 
-def test_listeners_hear_of_every_change():
-    config, heard = Config.from_defaults(), []
-    config.on_change(lambda changed: heard.append(changed.get("executor.max_call_depth")))
-    config.set("executor.max_call_depth", 5)
-    config.mount("free", from_dict={})
-    config.reload()
-
-    assert heard == [5, 5, 32]
-
-
 @pytest.mark.req("R-9.11-04", "R-9.12.3-02")
 def test_readers_see_whole_trees_while_others_change_them(write):
     pairs = [LEGACY + f"executor: {{max_call_depth: {n}, max_module_repeat: {n}}}\n" for n in (11, 22)]
