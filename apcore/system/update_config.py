@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from apcore.config import core_schema
 from apcore.context import Context
 from apcore.errors import InvalidInputError
 from apcore.events import core_event
@@ -20,6 +21,9 @@ CONFIG_KEY: Final[Mapping[str, Any]] = {
     "maxLength": 255,
     "description": "The dotted path of the value: executor.default_timeout",
 }
+_READ_AT_START: Final = frozenset({"apcore", "observability", "sys_modules", *core_schema()["properties"]})
+"""Where the framework's own values are. An app is built from them, so it goes by them until it is built again."""
+
 _ANY_JSON: Final[Mapping[str, Any]] = {
     "type": ["string", "number", "boolean", "object", "array", "null"],
     "description": "Any JSON value; of a sensitive key it is shown nowhere",
@@ -37,7 +41,17 @@ class UpdateConfig:
     annotations = WRITE
     input_schema = closed({"key": CONFIG_KEY, "value": _ANY_JSON, "reason": REASON}, "reason")
     output_schema = closed(
-        {"success": {"const": True}, "key": CONFIG_KEY, "old_value": _ANY_JSON, "new_value": _ANY_JSON}
+        {
+            "success": {"const": True},
+            "key": CONFIG_KEY,
+            "old_value": _ANY_JSON,
+            "new_value": _ANY_JSON,
+            "restart_needed": {
+                "const": True,
+                "description": "The framework reads this value when a process starts; without it, it is in force now",
+            },
+        },
+        "restart_needed",
     )
 
     def __init__(
@@ -63,7 +77,8 @@ class UpdateConfig:
         told = self._told(key, value)
         self._controls.configure(key, value, author_of(inputs, context), told)
         self._app.events.emit(core_event("apcore.config.updated", told, trace_id=context.trace_id))
-        return {"success": True, **told}
+        restart = {"restart_needed": True} if key.partition(".")[0] in _READ_AT_START else {}
+        return {"success": True, **told, **restart}
 
     def preview(self, inputs: Mapping[str, Any], context: Context) -> PreviewResult:
         """Which value would be replaced by which. Raises ConfigError."""

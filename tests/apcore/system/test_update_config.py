@@ -13,9 +13,15 @@ def test_a_value_is_set_and_told(app, heard):
     output = app.executor.call(UPDATE, {"key": "executor.default_timeout", "value": 1000})
 
     told = {"key": "executor.default_timeout", "old_value": 30_000, "new_value": 1000}
-    assert output == {"success": True, **told}
+    assert output == {"success": True, **told, "restart_needed": True}
     assert app.config.get("executor.default_timeout") == 1000
     assert [(each.type, each.severity, dict(each.data)) for each in heard] == [("apcore.config.updated", "info", told)]
+
+
+@pytest.mark.parametrize("key", ["shop.greeting", "executors.default_timeout"])
+def test_what_the_framework_does_not_read_itself_is_in_force_at_once(app, key):
+    assert "restart_needed" not in app.executor.call(UPDATE, {"key": key, "value": "hello"})
+    assert app.config.get(key) == "hello"
 
 
 @pytest.mark.parametrize("value", ["soon", -1, None, {"ms": 1}, True])
