@@ -6,6 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -30,6 +31,9 @@ _HELP: Final = {
 }
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]*")
+_TAKEN_ENDINGS: Final = ("_total", "_count", "_sum", "_bucket", "_created", "_info")
+"""What the text format puts behind a name itself, or takes for another kind of metric."""
+_TAKEN_LABELS: Final = frozenset({"le", "quantile"})
 
 Labels = Mapping[str, str]
 _Metric = tuple["Counter | Histogram", tuple[str, ...]]
@@ -48,24 +52,25 @@ class MetricsCollector:
         self._bounds = {"module_id": _Bound(most_values), "error_code": _Bound(most_codes)}
         self._most_others = most_codes
         self._metrics: dict[str, _Metric] = {}
-        self._series: dict[tuple[str, tuple[tuple[str, str], ...]], Any] = {}
+        self._series: dict[tuple[str, type[Counter | Histogram], tuple[tuple[str, str], ...]], Any] = {}
         self._adding = threading.Lock()
-        self._add(CALLS, ("module_id", "status"), Counter)
+        self._add(CALLS.removesuffix("_total"), ("module_id", "status"), Counter)
         self._add(DURATION, ("module_id",), Histogram)
-        self._add(ERRORS, ("module_id", "error_code"), Counter)
+        self._add(ERRORS.removesuffix("_total"), ("module_id", "error_code"), Counter)
 
     def increment(self, name: str, labels: Labels, value: float = 1) -> None:
-        """Add to a counter, which is made when its name is first used.
+        """Add to a counter, which is made when its name is first used; with or without ``_total`` it is the same one.
 
-        Raises InvalidInputError for a malformed name, other labels than the first time, and a negative value.
+        Raises InvalidInputError for a malformed name or label, for other labels or another kind of metric than the
+        first time, and for what is no number from 0.
         """
-        if value < 0:
+        if _number(name, value) < 0:
             raise InvalidInputError(f"The counter {name} cannot go down by {-value}")
         self._one(name, labels, Counter).inc(value)
 
     def observe(self, name: str, labels: Labels, value: float) -> None:
         """Put a value into a histogram, which is made when its name is first used; raises as ``increment()``."""
-        self._one(name, labels, Histogram).observe(value)
+        self._one(name, labels, Histogram).observe(_number(name, value))
 
     def value(self, name: str, labels: Labels | None = None) -> float:
         """What a sample of this process is now, by its exposed name (``…_total``, ``…_count``); 0 if there is none."""
@@ -83,12 +88,15 @@ class MetricsCollector:
         return generate_latest(shown) + generate_latest(asked)
 
     def _one(self, name: str, labels: Labels, make: type[Counter | Histogram]) -> Any:
-        key = (name, tuple(labels.items()))
+        key = (name, make, tuple(labels.items()))
         series = self._series.get(key)
         if series is not None:
             return series
         with self._adding:
-            metric, names = self._metrics.get(name) or self._add(name, tuple(labels), make)
+            known = name.removesuffix("_total") if make is Counter else name
+            metric, names = self._metrics.get(known) or self._add(known, tuple(labels), make)
+            if type(metric) is not make:
+                raise InvalidInputError(f"{name} is a {type(metric).__name__.lower()}, no {make.__name__.lower()}")
             if {*labels} != {*names}:
                 raise InvalidInputError(
                     f"{name} has the labels {', '.join(names) or '(none)'}, not {', '.join(labels)}"
@@ -100,16 +108,28 @@ class MetricsCollector:
         return series
 
     def _add(self, name: str, labels: tuple[str, ...], make: type[Counter | Histogram]) -> _Metric:
-        if not _NAME.fullmatch(name):
-            raise InvalidInputError(f"A metric's name is lower-case letters, digits and underscores, not {name!r}")
+        if not _NAME.fullmatch(name) or name.endswith(_TAKEN_ENDINGS):
+            raise InvalidInputError(
+                "A metric's name is lower-case letters, digits and underscores, and ends in none of "
+                f"{', '.join(_TAKEN_ENDINGS)}, not {name!r}"
+            )
+        for label in labels:
+            if not _NAME.fullmatch(label) or label.startswith("__") or label in _TAKEN_LABELS:
+                raise InvalidInputError(
+                    f"{label!r} can be no label of {name}: it takes letters, digits and underscores"
+                )
         for label in labels:
             self._bounds.setdefault(label, _Bound(self._most_others))
         options: dict[str, Any] = {"buckets": _BUCKETS} if make is Histogram else {}
-        self._metrics[name] = made = (
-            make(name, _HELP.get(name, name), labels, registry=self.registry, **options),
-            labels,
-        )
+        help_ = _HELP.get(f"{name}_total", _HELP.get(name, name))
+        self._metrics[name] = made = (make(name, help_, labels, registry=self.registry, **options), labels)
         return made
+
+
+def _number(name: str, value: object) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not isfinite(value):
+        raise InvalidInputError(f"{name} takes a number, not {value!r}")
+    return value
 
 
 class _Bound:

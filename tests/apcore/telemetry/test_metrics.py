@@ -40,11 +40,38 @@ def test_a_metric_of_ones_own_is_made_when_it_is_used():
 
 @pytest.mark.parametrize(
     ("name", "labels", "value"),
-    [("Bad Name", {}, 1), (CALLS, {"module_id": "m"}, 1), (ERRORS, {"a": "b"}, 1), ("some_total", {}, -1)],
+    [
+        ("Bad Name", {}, 1),
+        (CALLS, {"module_id": "m"}, 1),
+        (ERRORS, {"a": "b"}, 1),
+        ("some_total", {}, -1),
+        ("some_total", {}, float("nan")),
+        ("some_total", {}, "1"),
+        ("some_total", {"bad-label": "x"}, 1),
+        ("some_total", {"__name__": "x"}, 1),
+        ("some_total", {"le": "x"}, 1),
+        (f"{DURATION}_count", {}, 1),
+        ("some_created", {}, 1),
+        (DURATION, {"module_id": "m"}, 1),
+    ],
 )
-def test_what_prometheus_could_not_show_is_refused(name, labels, value):
+def test_what_prometheus_could_not_show_is_refused_and_leaves_no_trace(name, labels, value):
+    collector = MetricsCollector()
+    shown = collector.exposition()
     with pytest.raises(InvalidInputError):
-        MetricsCollector().increment(name, labels, value)
+        collector.increment(name, labels, value)
+    assert collector.exposition() == shown
+
+
+def test_a_counter_is_no_histogram_and_has_one_name():
+    collector = MetricsCollector()
+    collector.increment("shop_orders", {})
+    collector.increment("shop_orders_total", {})
+    assert collector.value("shop_orders_total") == 2
+    with pytest.raises(InvalidInputError, match="shop_orders is a counter, no histogram"):
+        collector.observe("shop_orders", {}, 1)
+    with pytest.raises(InvalidInputError, match="takes a number"):
+        collector.observe("shop_basket", {}, float("inf"))
 
 
 @given(st.lists(st.text(max_size=8), max_size=30))
