@@ -27,6 +27,14 @@ def is_async(function: Callable[..., Any]) -> bool:
     return not isinstance(function, ROUTINES) and inspect.iscoroutinefunction(type(function).__call__)
 
 
+def lacks_its_object(function: Callable[..., Any]) -> bool:
+    """Whether it is a method as a class body has it, which nobody could call without an instance."""
+    if not isinstance(function, types.FunctionType):
+        return False
+    first = function.__code__.co_varnames[: function.__code__.co_argcount][:1]
+    return first in (("self",), ("cls",)) and first[0] not in function.__annotations__
+
+
 def by_name(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that takes by name what this one takes by position only, as built-in ones do."""
     parameters = inspect.signature(function).parameters.values()

@@ -6,15 +6,17 @@ import functools
 import inspect
 import re
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Any, Final, NotRequired, Required, get_args, get_origin
 
 from apcore.errors import FuncMissingReturnTypeError, FuncMissingTypeHintError, InvalidInputError
 from apcore.schema.docstrings import Docstring, parse_docstring
 from apcore.schema.plain_types import UNRESOLVED
 
 _CONTEXT_ROOM: Final = "apcore.context"
+_LEFT_OUT: Final = object()
+"""The default of a key that a TypedDict does not require; like others that only Python knows, it is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ def read_hints(function: Callable[..., Any]) -> FunctionHints:
         annotation = _annotation_of(parameter, hints, name)
         if _is_context(annotation):
             context_parameter = parameter.name
+        elif parameter.kind is parameter.VAR_KEYWORD and _is_unpacked(annotation):
+            parameters += _named_in(*annotation.__args__)
         elif parameter.kind is parameter.VAR_KEYWORD:
             further = annotation
         else:
@@ -67,6 +71,21 @@ def read_hints(function: Callable[..., Any]) -> FunctionHints:
     return FunctionHints(
         name, tuple(parameters), further, context_parameter, has_positional_only, _return_type(hints, name)
     )
+
+
+def _is_unpacked(annotation: Any) -> bool:
+    """``Unpack[…]``, of ``typing`` or of ``typing_extensions``, which are not the same thing."""
+    return getattr(getattr(annotation, "__origin__", None), "_name", None) == "Unpack"
+
+
+def _named_in(typed_dict: Any) -> Iterator[ParameterHint]:
+    """What ``**options: Unpack[Options]`` takes: the keys of the TypedDict."""
+    for name, annotation in typing.get_type_hints(typed_dict, include_extras=True).items():
+        # where annotations are texts, the class itself does not see these marks
+        mark = get_origin(annotation) if get_origin(annotation) in {Required, NotRequired} else None
+        is_required = mark is Required if mark else name in typed_dict.__required_keys__
+        default = inspect.Parameter.empty if is_required else _LEFT_OUT
+        yield ParameterHint(name, get_args(annotation)[0] if mark else annotation, default)
 
 
 def read_docstring(function: Callable[..., Any]) -> Docstring:

@@ -5,6 +5,7 @@ Loaded by ``apcore.schema.types`` when the first such type is met, and by nobody
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final, get_args
@@ -47,6 +48,11 @@ class _Generator(GenerateJsonSchema):
         described = super().literal_schema(schema)
         if "const" in described:
             described["enum"] = [described.pop("const")]
+        return described
+
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        described = super().tagged_union_schema(schema)
+        described.pop("discriminator", None)  # a word of OpenAPI, whose references would lead nowhere after inlining
         return described
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
@@ -100,8 +106,10 @@ def model_document(model: Any, *, output: bool) -> dict[str, Any]:
 def to_json(value: Any) -> Any:
     """The value as JSON data; raises ``SchemaParseError`` if it has no such form."""
     try:
-        return to_jsonable_python(value)
-    except PydanticSerializationError as error:
+        data = to_jsonable_python(value)
+        json.dumps(data, allow_nan=False)
+        return data
+    except (PydanticSerializationError, ValueError) as error:
         raise SchemaParseError(f"A default of type {type(value).__name__} has no JSON form") from error
 
 

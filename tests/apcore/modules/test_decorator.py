@@ -1,3 +1,4 @@
+import dataclasses
 from typing import Annotated
 
 import pytest
@@ -36,7 +37,7 @@ def in_module(module_name, name="send_email"):
 def test_decorator_and_call_make_equal_modules():
     def described(function_module):
         definition = define_module(function_module.id, function_module)
-        fields = set(vars(definition)) - {"module", "execute", "activity"}
+        fields = {field.name for field in dataclasses.fields(definition)} - {"module", "execute", "activity"}
         return {name: getattr(definition, name) for name in fields}, definition.execute({"name": "A"}, None)
 
     decorated = module(id="app.greet", tags=["text"])(greet)
@@ -70,6 +71,11 @@ def test_a_name_that_cannot_be_an_id_is_refused_with_advice(module_name, name):
 def test_only_functions_and_methods_can_be_wrapped(thing):
     with pytest.raises(TypeError, match="takes a function"):
         module(thing, id="a.b")
+
+
+def test_a_method_without_its_object_is_refused_with_advice():
+    with pytest.raises(TypeError, match=r"module\(instance\.send, \.\.\.\)"):
+        module(EmailService.send, id="a.b")
 
 
 @pytest.mark.req("R-5.11.7-01")

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Optional, Required
 from uuid import UUID
 
 import pytest
+import typing_extensions
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
@@ -149,6 +151,64 @@ def test_a_parameter_that_is_given_by_position_is_an_input_like_others():
 
     assert list(schema.input_schema["properties"]) == ["a", "b", "c"]
     assert schema.input_schema["required"] == ["a"]
+
+
+class Options(TypedDict, total=False):
+    size: Required[int]
+    day: date
+    note: NotRequired[str]
+
+
+@pytest.mark.req("R-5.11.4-04")
+@pytest.mark.parametrize("unpack", [typing.Unpack, typing_extensions.Unpack])
+def test_named_options_are_inputs(unpack):
+    def function(a: int, **options: int) -> dict: ...
+
+    function.__annotations__["options"] = unpack[Options]
+    schema = generate_schema_from_function(function)
+
+    assert schema.input_schema == {
+        "type": "object",
+        "properties": {
+            "a": {"type": "integer"},
+            "size": {"type": "integer"},
+            "day": {"type": "string", "format": "date"},
+            "note": {"type": "string"},
+        },
+        "required": ["a", "size"],
+        "additionalProperties": False,
+    }
+    assert schema.bind({"a": 1, "size": 2, "day": "2026-01-02"}) == {"a": 1, "size": 2, "day": date(2026, 1, 2)}
+
+
+@pytest.mark.parametrize("default", [float("inf"), [float("nan")], object(), {1.5: object()}])
+def test_a_default_that_json_cannot_express_is_not_shown(default):
+    def function(value: float = 1.0) -> dict: ...
+
+    function.__defaults__ = (default,)
+    schema = generate_schema_from_function(function).input_schema
+
+    assert schema["properties"]["value"] == {"type": "number"}
+    assert schema["required"] == []
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    tricks: int = 0
+
+
+def test_a_tagged_union_refers_to_nothing_that_is_not_there():
+    def function(pet: Annotated[Cat | Dog, Field(discriminator="kind")]) -> dict: ...
+
+    schema = generate_schema_from_function(function)
+
+    assert schema.bind({"pet": {"kind": "dog"}}) == {"pet": Dog(kind="dog")}
+    assert "$defs" not in str(schema.input_schema)
+    assert [each["title"] for each in schema.input_schema["properties"]["pet"]["oneOf"]] == ["Cat", "Dog"]
 
 
 class Sender:
