@@ -117,7 +117,7 @@ DEFAULT_FROM_EMAIL = os.environ.get("APCORE_FROM_EMAIL", "store@example.com")
 
 # -- workers ----------------------------------------------------------------------------------------------------------
 
-CELERY_BROKER_URL = os.environ.get("APCORE_BROKER_URL", "filesystem://")
+CELERY_BROKER_URL = os.environ.get("APCORE_BROKER_URL", "filesystem://localhost//")
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 if CELERY_BROKER_URL.startswith("filesystem:"):
     QUEUE_DIR = VAR_DIR / "queue"

@@ -48,4 +48,4 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = os.environ.get("APCORE_TEST_EMAIL_BACKEND", "django.core.mail.backends.locmem.EmailBackend")
 
 # Messages of tests go nowhere; tests with real workers name their broker.
-CELERY_BROKER_URL = os.environ.get("APCORE_BROKER_URL", "memory://")
+CELERY_BROKER_URL = os.environ.get("APCORE_BROKER_URL", "memory://localhost//")

@@ -194,7 +194,7 @@ def check_celery(app_configs: Configs, **kwargs: Any) -> list[CheckMessage]:
         found.append(
             checks.Warning(
                 "Celery runs tasks eagerly: an approver's click would wait for the execution, in the web process.",
-                hint="Run a worker; without a broker server Celery can use filesystem:// or a database.",
+                hint="Run a worker; without a broker server Celery can use filesystem://localhost// or a database.",
                 id="django_apcore.W002",
             )
         )
