@@ -16,6 +16,7 @@ from apcore.discovery.loading import load_python_file
 from apcore.discovery.settings import StrPath
 from apcore.errors import AmbiguousEntryPointError, ModuleIdConflictError, ModuleLoadError, NoModuleClassError
 from apcore.ids import directory_to_canonical_id, pascal_case, refuse_conflicts, snake_case, validate_canonical_id
+from apcore.modules import FunctionModule
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,16 @@ class EntryPoint:
         if not (file and sign and class_name) or "/" in file or not class_name.isidentifier():
             raise ModuleLoadError(f"The entry point '{text}' is not of the form 'filename:ClassName'")
         return cls(file.removesuffix(".py"), class_name)
+
+    def found_in(self, python: ModuleType, named_by: str) -> Any:
+        """The class, or the function module, of this name. Raises NoModuleClassError, naming who asks for it."""
+        module = getattr(python, self.class_name, None)
+        if isinstance(module, type | FunctionModule):
+            return module
+        raise NoModuleClassError(
+            f"'{python.__file__}' has no class '{self.class_name}', which is the entry point of '{named_by}'",
+            details={"file": str(python.__file__), "class": self.class_name},
+        )
 
 
 def resolve_entry_point(

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from apcore.discovery.binding_files import Item, configured_binding_files, read_binding_file
 from apcore.discovery.bindings import bound_modules
@@ -21,9 +20,9 @@ from apcore.discovery.loading import imported_anew, load_python_file, python_nam
 from apcore.discovery.metadata_files import load_metadata
 from apcore.discovery.scanning import scan_extensions
 from apcore.discovery.settings import DiscoverySettings, StrPath
-from apcore.errors import ModuleError, NoModuleClassError
+from apcore.errors import ModuleError
 from apcore.ids import snake_case
-from apcore.modules import FunctionModule, own_id
+from apcore.modules import own_id
 from apcore.schema import SchemaLoader
 
 
@@ -113,12 +112,5 @@ def _all_in(python: ModuleType, module_id: str, file_path: StrPath, *, multi_cla
 
 
 def _entry(entry: EntryPoint, module_id: str, path: Path, root: StrPath) -> FoundModule:
-    file = path.with_name(f"{entry.file}{path.suffix}")
-    module: Any = getattr(load_python_file(file, root), entry.class_name, None)
-    if not isinstance(module, type | FunctionModule):
-        raise NoModuleClassError(
-            f"'{file}' has no class '{entry.class_name}', which is the entry point of '{module_id}'",
-            module_id=module_id,
-            details={"file": str(file), "class": entry.class_name},
-        )
-    return FoundModule(module_id, module, str(path))
+    python = load_python_file(path.with_name(f"{entry.file}{path.suffix}"), root)
+    return FoundModule(module_id, entry.found_in(python, module_id), str(path))

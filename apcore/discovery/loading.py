@@ -42,6 +42,7 @@ def _named_in_errors(file_path: StrPath) -> Iterator[None]:
         raise ModuleLoadError(
             f"Module file '{os.fspath(file_path)}' cannot be imported: {type(error).__name__}",
             details={"file": os.fspath(file_path), "type": type(error).__name__},
+            suggestion="Import the file by itself: the traceback says which line fails",
             cause=error,
         ) from error
 

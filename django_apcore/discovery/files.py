@@ -104,13 +104,7 @@ def _candidates(python: ModuleType) -> dict[str, Any]:
 def _entry(entry: EntryPoint, python: ModuleType) -> dict[str, Any]:
     """The class that the metadata file names, in this file or in one beside it (§5.2)."""
     home = import_module(f"{python.__name__.rpartition('.')[0]}.{entry.file}")
-    module = getattr(home, entry.class_name, None)
-    if not isinstance(module, type | FunctionModule):
-        raise NoModuleClassError(
-            f"'{home.__file__}' has no class '{entry.class_name}', which is the entry point of '{python.__file__}'",
-            details={"file": str(home.__file__), "class": entry.class_name},
-        )
-    return {entry.class_name: module}
+    return {entry.class_name: entry.found_in(home, str(python.__file__))}
 
 
 def _own_id(value: Any) -> str | None:
