@@ -58,7 +58,10 @@ def refuse_conflicts(module_id: str, existing_ids: Container[str], open_namespac
 
 
 def _reserved_segment(segments: Iterable[str], reserved_words: Container[str]) -> str | None:
-    return next((segment for segment in segments if segment in reserved_words), None)
+    for segment in segments:
+        if segment in reserved_words:
+            return segment
+    return None
 
 
 def _uses_reserved(module_id: str, segment: str) -> str:

@@ -19,7 +19,7 @@ from apcore.modules.deprecated import warn_on_use
 from apcore.modules.examples import ModuleExample
 from apcore.modules.planned import PlannedModule, planned_execute
 from apcore.modules.source import source_hash
-from apcore.schema import ModuleSchema, SchemaLoader, checked_document
+from apcore.schema import ModuleSchema, SchemaLoader, pack_schema
 from apcore.versions import Version
 
 logger = logging.getLogger("apcore.modules")
@@ -63,7 +63,6 @@ def _definition(
     annotations = _annotations(getattr(module, "annotations", None))
     if companion.annotations is not None:
         annotations = merge_annotations(companion.annotations, annotations)
-    input_schema = checked_document(schema.input_schema)
     deprecation = companion.deprecation
     return ModuleDefinition(
         module_id=module_id,
@@ -80,9 +79,8 @@ def _definition(
             **companion.metadata,
             **(deprecation.to_dict() if deprecation else {}),
         },
-        input_schema=input_schema,
-        output_schema=checked_document(schema.output_schema),
-        input_defaults=_defaults(input_schema),
+        declared_inputs=pack_schema(schema.input_schema),
+        declared_outputs=pack_schema(schema.output_schema),
         effect=_effect(module, is_planned),
         timeout_ms=_timeout(companion.resources.timeout_ms if companion.resources else _own_timeout(module)),
         allowed_callers=_first_given(companion.allowed_callers, _texts(module, "allowed_callers")),
@@ -136,13 +134,13 @@ def _description(module_id: str, module: Any, companion: Companion, schema: Modu
 
 
 def _refuse_missing_parts(module_id: str, module: Any, description: str, schema: ModuleSchema) -> None:
-    parts = {
-        "execute": callable_attribute(module, "execute") or _is_planned(module),
-        "description": description,
-        "input_schema": schema.input_schema is not None,
-        "output_schema": schema.output_schema is not None,
-    }
-    missing = [name for name, present in parts.items() if not present]
+    parts = (
+        ("execute", callable_attribute(module, "execute") or _is_planned(module)),
+        ("description", description),
+        ("input_schema", schema.input_schema is not None),
+        ("output_schema", schema.output_schema is not None),
+    )
+    missing = [name for name, present in parts if not present]
     if missing:
         raise ModuleLoadError(
             f"Module '{module_id}' has no {', '.join(missing)}", module_id=module_id, details={"missing": missing}
@@ -193,11 +191,6 @@ def _error_codes(error_schema: Any) -> Mapping[str, Mapping[str, Any]]:
     if not isinstance(codes, Mapping) or not all(isinstance(each, Mapping) for each in codes.values()):
         raise TypeError("error_schema.codes must map each code to its description and http_status (§8.4)")
     return {str(code): dict(meaning) for code, meaning in codes.items()}
-
-
-def _defaults(input_schema: Mapping[str, Any]) -> dict[str, Any]:
-    properties = input_schema.get("properties", {}).items()
-    return {name: each["default"] for name, each in properties if isinstance(each, Mapping) and "default" in each}
 
 
 def _annotations(given: Any) -> ModuleAnnotations:

@@ -12,7 +12,7 @@ from apcore.modules.activity import Activity
 from apcore.modules.annotations import ModuleAnnotations
 from apcore.modules.dependency import Dependency
 from apcore.modules.examples import ModuleExample
-from apcore.schema import CompiledSchema, compile_schema, content_hash
+from apcore.schema import CompiledSchema, PackedSchema, compile_schema, content_hash, unpack_schema
 
 EffectKind = Literal["transactional", "planned", "declared", "none"]
 """How the effect of a call can be known before it happens."""
@@ -20,14 +20,20 @@ EffectKind = Literal["transactional", "planned", "declared", "none"]
 Function = Callable[..., Any]
 
 
-@dataclass(frozen=True, eq=False)
-class ModuleDefinition:
+class _RemembersResults:
+    """Gives a class with slots the `__dict__` in which cached properties keep what they found."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ModuleDefinition(_RemembersResults):
     """Everything about one registered module, in plain attributes that the executor reads on every call.
 
     `execute`, `stream`, `validate`, `preflight`, `preview`, `plan` and `apply` are ready to call, and None where the
-    module has none. Schemas are JSON Schema documents. `input_defaults` are the defaults of the top-level inputs.
+    module has none. `input_schema` and `output_schema` are JSON Schema documents. `input_defaults` are the defaults of
+    the top-level inputs.
     `allowed_callers` are the module's own caller patterns, None when it has none (§5.2); `validate` is its own check of
-    inputs, which nothing calls by itself (§5.6).
+    inputs, which nothing calls by itself (§5.6). Its fields are slots: there may be thousands, and a `__dict__` of so
+    many names costs each four times the memory and the time.
     """
 
     module_id: str
@@ -40,9 +46,8 @@ class ModuleDefinition:
     annotations: ModuleAnnotations
     examples: tuple[ModuleExample, ...]
     metadata: Mapping[str, Any]
-    input_schema: Mapping[str, Any]
-    output_schema: Mapping[str, Any]
-    input_defaults: Mapping[str, Any]
+    declared_inputs: PackedSchema
+    declared_outputs: PackedSchema
     effect: EffectKind
     timeout_ms: int | None
     allowed_callers: tuple[str, ...] | None
@@ -63,6 +68,19 @@ class ModuleDefinition:
     """The calls inside of the module now (§12.7.4); definitions of one instance share it."""
     strict_inputs: bool = True
     """Whether inputs that the schema does not declare are refused (`schema.validation.strict`, C-23)."""
+
+    @cached_property
+    def input_schema(self) -> Mapping[str, Any]:
+        return unpack_schema(self.declared_inputs)
+
+    @cached_property
+    def output_schema(self) -> Mapping[str, Any]:
+        return unpack_schema(self.declared_outputs)
+
+    @cached_property
+    def input_defaults(self) -> Mapping[str, Any]:
+        properties = self.input_schema.get("properties", {}).items()
+        return {name: each["default"] for name, each in properties if isinstance(each, Mapping) and "default" in each}
 
     @cached_property
     def input_validator(self) -> CompiledSchema:

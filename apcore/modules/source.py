@@ -21,8 +21,10 @@ def source_hash(module: Any) -> str:
     Whole files, because an edit to a helper or a constant beside a module changes it as much as one to its own lines.
     Code that has no file (typed into a shell) counts with its name alone.
     """
-    parts = [f"{code.__module__}.{code.__qualname__}\n".encode() + _file_content(code) for code in _code_of(module)]
-    return hashlib.sha256(b"".join(parts)).hexdigest()
+    fingerprint = hashlib.sha256()
+    for code in _code_of(module):
+        fingerprint.update(f"{code.__module__}.{code.__qualname__}\n".encode() + _file_content(code))
+    return fingerprint.hexdigest()
 
 
 def source_file(module: Any) -> str | None:
@@ -37,11 +39,9 @@ def _code_of(module: Any) -> Iterator[Any]:
     if isinstance(module, FunctionModule):
         yield innermost(module.function)
     else:
-        yield from (each for each in type(module).__mro__ if not _is_standard_library(each))
-
-
-def _is_standard_library(each: type) -> bool:
-    return each.__module__.partition(".")[0] in sys.stdlib_module_names
+        for each in type(module).__mro__:
+            if each is not object and each.__module__.partition(".")[0] not in sys.stdlib_module_names:
+                yield each
 
 
 def _file_content(code: Any) -> bytes:

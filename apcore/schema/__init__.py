@@ -1,7 +1,6 @@
 """Schemas: documents, validation, inference from functions, canonical JSON (§4, §5.11)."""
 
 from apcore.schema.canonical import canonical_json, content_hash
-from apcore.schema.checked import checked_document
 from apcore.schema.coercion import SchemaValidator, coerce_types
 from apcore.schema.deprecation import DeprecatedField, deprecated_fields
 from apcore.schema.documents import schema_document
@@ -20,6 +19,7 @@ from apcore.schema.migration import (
     remove_field,
     rename_field,
 )
+from apcore.schema.packed import PackedSchema, pack_schema, unpack_schema
 from apcore.schema.plain_types import UNRESOLVED
 from apcore.schema.refs import MAX_REF_DEPTH, pointer_to, resolve_pointer
 from apcore.schema.resolution import resolve_ref
@@ -38,6 +38,7 @@ __all__ = [
     "FunctionSchema",
     "MigrationStep",
     "ModuleSchema",
+    "PackedSchema",
     "SchemaLoader",
     "SchemaValidator",
     "SensitiveMask",
@@ -47,7 +48,6 @@ __all__ = [
     "canonical_json",
     "change_type",
     "check_schema",
-    "checked_document",
     "coerce_types",
     "compile_schema",
     "content_hash",
@@ -58,6 +58,7 @@ __all__ = [
     "kind_of",
     "mask_sensitive",
     "migrate_schema",
+    "pack_schema",
     "pointer_to",
     "prefer_llm_descriptions",
     "read_docstring",
@@ -71,5 +72,6 @@ __all__ = [
     "spoken",
     "strip_extensions",
     "to_strict_schema",
+    "unpack_schema",
     "yaml_fault",
 ]

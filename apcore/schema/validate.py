@@ -22,7 +22,6 @@ from apcore.schema.sensitive import SensitiveMask
 logger = logging.getLogger("apcore.schema")
 
 _CACHED_SCHEMAS: Final = 2048
-_PREPARED_WORDS: Final = ('"$', '"nullable"', '"format"')
 
 
 class Explainer(Protocol):
@@ -119,7 +118,27 @@ def compile_schema(document: Mapping[str, Any], *, strict_inputs: bool = False) 
 
 def check_schema(document: Mapping[str, Any]) -> None:
     """Raises as ``compile_schema`` if the document is not a usable schema of Draft 2020-12."""
-    _check(_text_of(document))
+    if not _is_plainly_right(document):
+        compile_schema(document)
+
+
+def _is_plainly_right(document: Mapping[str, Any]) -> bool:
+    """Whether the document says nothing special and the metaschema accepts it, as most do.
+
+    At the registration of thousands, compiling each for a call that may never come would take most of the time.
+    """
+    try:
+        text = jsonschema_rs.canonical.json.to_string(document)
+        if "null" in text:  # it is written for NaN and infinities, too, and what is no JSON is no schema
+            canonical_json(document)
+        return isinstance(document, dict) and not _is_special(text) and jsonschema_rs.meta.is_valid(document)
+    except ValueError:
+        return False
+
+
+def _is_special(text: str) -> bool:
+    """Whether something is said whose rightness the metaschema alone cannot tell."""
+    return '"$' in text or '"nullable"' in text or '"format"' in text or '"pattern' in text
 
 
 def _text_of(document: Mapping[str, Any]) -> str:
@@ -127,17 +146,6 @@ def _text_of(document: Mapping[str, Any]) -> str:
         return canonical_json(document)
     except (TypeError, ValueError) as error:
         raise SchemaParseError("The schema holds something that JSON cannot express", cause=error) from error
-
-
-# A cache as that of ``_compile``. Most schemas are plain, and say by themselves whether they are right: at the
-# registration of thousands, preparing each for a call that may never come would take most of the time.
-@lru_cache(maxsize=_CACHED_SCHEMAS)
-def _check(text: str) -> None:
-    is_plain = text.startswith("{") and not any(word in text for word in _PREPARED_WORDS)
-    if is_plain:
-        _build_engine(json.loads(text))
-    else:
-        _compile(text, False)
 
 
 # A cache of immutable values by their content, so that sharing it between applications changes nothing.
@@ -169,6 +177,8 @@ def _build_engine(prepared: dict[str, Any]) -> jsonschema_rs.Draft202012Validato
         raise SchemaParseError(
             f"Not a JSON Schema: {error.message}" + (f" (at '{place}')" if place else ""), details={"path": place}
         ) from error
+    except ValueError as error:  # half a character, more levels than the fast validator goes down
+        raise SchemaParseError(f"Not a JSON Schema that can be read: {error}", cause=error) from error
 
 
 def _in_short(error: jsonschema_rs.ValidationError) -> dict[str, Any]:

@@ -35,7 +35,9 @@ def test_registration_is_measured_beside_pydantic_alone(monkeypatch: pytest.Monk
     measurements = {each.name: each for each in registration.cases(ONE_ROUND)}
 
     assert measurements["plain functions"].compared_with == "plain functions, pydantic alone"
-    assert all(each.seconds > 0 and each.megabytes is not None for each in measurements.values())
+    assert measurements["import apcore"].compared_with in measurements
+    assert all(each.seconds > 0 for each in measurements.values())
+    assert {name for name, each in measurements.items() if each.megabytes is not None} == set(registration.CASES)
 
 
 def test_the_median_is_per_call() -> None:

@@ -1,0 +1,46 @@
+"""The schemas that modules declare, checked at once and unpacked when somebody reads them (§4.1, §5.6)."""
+
+from __future__ import annotations
+
+import json
+import marshal
+from typing import Any, Final, NewType
+
+from apcore.errors import SchemaParseError
+from apcore.schema.documents import schema_document
+from apcore.schema.validate import check_schema
+
+PackedSchema = NewType("PackedSchema", bytes)
+"""A usable schema in one piece of memory.
+
+Most of the thousands that may be registered are not read before a call comes, if one comes at all. Packed they take a
+fraction of the room, the garbage collector has nothing to look at, and nobody can change them.
+"""
+
+_BY_VALUE: Final = 2
+"""The last version of the format without references: what it writes does not depend on who else holds a text."""
+
+
+def pack_schema(source: Any) -> PackedSchema:
+    """The document of ``schema_document``, checked by ``check_schema``; raises as both."""
+    document = source if source.__class__ is dict else schema_document(source)
+    try:
+        packed = marshal.dumps(document, _BY_VALUE)
+    except ValueError:  # it holds more than plain data
+        document = _as_plain_data(schema_document(document))
+        packed = marshal.dumps(document, _BY_VALUE)
+    check_schema(document)
+    return PackedSchema(packed)
+
+
+def unpack_schema(packed: PackedSchema) -> dict[str, Any]:
+    """The JSON Schema document, a new one each time."""
+    return schema_document(marshal.loads(packed))  # noqa: S302 - written by this process
+
+
+def _as_plain_data(document: dict[str, Any]) -> Any:
+    """What JSON makes of the document: a text for a kind of text, a number for a member of an enumeration."""
+    try:
+        return json.loads(json.dumps(document, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise SchemaParseError("The schema holds something that JSON cannot express", cause=error) from error
