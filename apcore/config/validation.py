@@ -219,6 +219,15 @@ def unknown_keys_of(snapshot: Snapshot) -> Iterator[tuple[str, str | None]]:
             section, schema = snapshot.section(name), snapshot.namespaces[name].schema_document
             if isinstance(section, Mapping):
                 yield from _unknown(section, schema or {}, f"{name}.")
+        yield from _outside_of_core(snapshot)
+
+
+def _outside_of_core(snapshot: Snapshot) -> Iterator[tuple[str, str | None]]:
+    """What stands in a section of the framework beside `apcore` instead of in it, as in a file of legacy mode."""
+    for name in sorted(snapshot.data.keys() & core_schema()["properties"].keys() - snapshot.namespaces.keys()):
+        section = snapshot.data[name]
+        for key in section if isinstance(section, Mapping) else ():
+            yield f"{name}.{key}", f"{CORE}.{name}.{key}"
 
 
 def faults_of_keys(snapshot: Snapshot) -> Iterator[Fault]:

@@ -95,6 +95,7 @@ def test_a_value_can_be_checked_before_it_is_set(config):
         ({}, "sys_modules.enabeld", "sys_modules.enabled"),
         ({"apcore": {}}, "apcore.executor.defualt_timeout", "apcore.executor.default_timeout"),
         ({"apcore": {}}, "observability.tracing.stratgy", "observability.tracing.strategy"),
+        ({"apcore": {}}, "executor.default_timeout", "apcore.executor.default_timeout"),
     ],
 )
 def test_a_key_that_nobody_reads_cannot_be_set_by_who_asks_first(data, path, meant):
