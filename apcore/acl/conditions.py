@@ -6,6 +6,7 @@ handler under a sync check give. None survives `$not`, so that what cannot be to
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 import traceback
@@ -13,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apcore.context import Context
+from apcore.context import Context, is_cancelled_from_outside
 from apcore.errors import ACLRuleError
 
 logger = logging.getLogger("apcore.acl")
@@ -149,7 +150,7 @@ def _ask(key: str, value: Any, handlers: Handlers) -> Condition:
             return None
         try:
             return _checked(key, ask(value, context))
-        except Exception as error:  # noqa: BLE001 - whatever it is, there is no answer
+        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - it gives no answer, whatever it is
             _tell(key, error)
             return None
 
@@ -159,14 +160,19 @@ def _ask(key: str, value: Any, handlers: Handlers) -> Condition:
     async def holds_async(context: Context) -> Answer:
         try:
             return _checked(key, await ask_async(value, context))
-        except Exception as error:  # noqa: BLE001 - as above
+        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - it gives no answer, whatever it is
             _tell(key, error)
             return None
 
     return Condition(holds, holds_async, is_custom=True)
 
 
-def _tell(key: str, error: Exception) -> None:
+def _tell(key: str, error: BaseException) -> None:
+    """Log why a handler gave no answer. Raises what was not its own: an end of the process, or of this task."""
+    if isinstance(error, SystemExit) and type(error) is not SystemExit:
+        raise error
+    if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
+        raise error
     # The text of the error may hold secrets.
     place = traceback.extract_tb(error.__traceback__, limit=-1)[-1]
     logger.error("ACL condition '%s' failed: %s at %s:%s", key, type(error).__name__, place.filename, place.lineno)

@@ -25,7 +25,7 @@ class ApprovalHandler(Protocol):
 
     def check_approval(self, approval_id: str) -> ApprovalResult | Awaitable[ApprovalResult]:
         """The present state of a pending decision (§7.2); by default there is none, and this rejects."""
-        return _nothing_pending(approval_id)
+        return nothing_pending(approval_id)
 
 
 @runtime_checkable
@@ -85,8 +85,9 @@ class CallbackApprovalHandler:
 
     async def check_approval(self, approval_id: str) -> ApprovalResult:
         """Reject: this handler remembers nothing (§7.2)."""
-        return await _nothing_pending(approval_id)
+        return await nothing_pending(approval_id)
 
 
-async def _nothing_pending(approval_id: str) -> ApprovalResult:
+async def nothing_pending(approval_id: str) -> ApprovalResult:
+    """The answer of a handler that cannot resume a decision: it rejects (§7.2)."""
     return ApprovalResult("rejected", approval_id=approval_id, reason="This handler keeps no pending requests")

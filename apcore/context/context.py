@@ -11,7 +11,7 @@ from typing import Any, Final
 from apcore.context.cancel import CancelToken
 from apcore.context.identity import Identity
 from apcore.context.trace import TraceParent, is_trace_id, new_trace_id
-from apcore.errors import InvalidInputError, require
+from apcore.errors import InvalidInputError, require, require_texts
 from apcore.redaction import redact
 
 logger = logging.getLogger("apcore.context")
@@ -98,7 +98,7 @@ class Context:
         context = cls(
             trace_parent or new_trace_id(),
             caller_id,
-            _chain(call_chain),
+            require_texts("call_chain of a context", call_chain),
             executor,
             identity,
             data,
@@ -209,7 +209,7 @@ class Context:
         identity, shared = data.get("identity"), data.get("data")
         read = Identity.from_dict(identity) if identity is not None else None
         _require_kinds(caller_id=data.get("caller_id"), data=shared)
-        chain = _chain(data.get("call_chain") or ())
+        chain = require_texts("call_chain of a context", data.get("call_chain") or ())
         context = cls(data["trace_id"], data.get("caller_id"), chain, identity=read, data=dict(shared or {}))
         context.span = TraceParent(context.trace_id, "")
         return context
@@ -236,15 +236,6 @@ def _require_kinds(**fields: object) -> None:
     for name, value in fields.items():
         if value is not None:
             require(f"{name} of a context", value, *_KINDS[name])
-
-
-def _chain(given: Any) -> tuple[str, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InvalidInputError(f"call_chain of a context must be a list of module IDs, not {type(given).__name__}")
-    chain = tuple(given)
-    for each in chain:
-        require("A part of call_chain", each, str, "the ID of a module")
-    return chain
 
 
 def _travelling(where: str, values: Mapping[Any, Any]) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from apcore.errors import InvalidInputError
+from apcore.errors import InvalidInputError, require, require_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,9 @@ class Identity:
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
                 raise InvalidInputError(f"Identity.{name} must be a non-empty text, not {value!r} (§5.7)")
-        roles: object = self.roles  # callers without a type checker give anything
-        if isinstance(roles, str) or not isinstance(roles, Iterable):
-            raise InvalidInputError(f"Identity.roles must be a list of texts, not {roles!r} (§5.7)")
-        object.__setattr__(self, "roles", tuple(roles))
-        if not all(isinstance(role, str) for role in self.roles):
-            raise InvalidInputError(f"Identity.roles must be a list of texts, not {list(self.roles)!r} (§5.7)")
-        attrs: object = self.attrs
-        if not isinstance(attrs, Mapping):
-            raise InvalidInputError(f"Identity.attrs must be an object, not {type(attrs).__name__} (§5.7)")
-        object.__setattr__(self, "attrs", dict(attrs))
+        object.__setattr__(self, "roles", require_texts("Identity.roles", self.roles))
+        require("Identity.attrs", self.attrs, Mapping, "an object")
+        object.__setattr__(self, "attrs", dict(self.attrs))
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form: ``{"id", "type", "roles", "attrs"}`` (§5.7)."""
@@ -45,12 +38,10 @@ class Identity:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Identity:
         """Read the wire form; absent optional fields take their defaults (§5.7). Raises InvalidInputError."""
-        given: object = data
-        if not isinstance(given, Mapping):
-            raise InvalidInputError(f"A written identity is an object, not {type(given).__name__} (§5.7)")
+        require("A written identity", data, Mapping, "an object")
         return cls(
-            id=given.get("id", ""),
-            type=given.get("type", "user"),
-            roles=given.get("roles") or (),
-            attrs=given.get("attrs") or {},
+            id=data.get("id", ""),
+            type=data.get("type", "user"),
+            roles=data.get("roles") or (),
+            attrs=data.get("attrs") or {},
         )

@@ -99,6 +99,7 @@ from apcore.errors.propagation import (
 from apcore.errors.requiring import (
     require,
     require_number,
+    require_texts,
 )
 from apcore.errors.schema import (
     SchemaCircularRefError,
@@ -182,4 +183,5 @@ __all__ = [
     "propagate_error",
     "require",
     "require_number",
+    "require_texts",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from apcore.errors.general import InvalidInputError
@@ -17,6 +18,17 @@ def require(what: str, value: object, kind: Any, words: str) -> None:
     if isinstance(value, type) or not isinstance(value, kind):
         given = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
         raise InvalidInputError(f"{what} must be {words}, not {given}")
+
+
+def require_texts(what: str, values: object) -> tuple[str, ...]:
+    """The texts as a tuple. Raises InvalidInputError for a single text, which is no list, and for anything else."""
+    if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
+        raise InvalidInputError(f"{what} must be a list of texts, not {values!r}")
+    texts = tuple(values)
+    for text in texts:
+        if not isinstance(text, str):
+            raise InvalidInputError(f"{what} must be a list of texts; {text!r} is none")
+    return texts
 
 
 def require_number(what: str, value: object, low: float, high: float = math.inf, *, whole: bool = False) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 
-from apcore.errors import InvalidInputError, require
+from apcore.errors import InvalidInputError, require_texts
 from apcore.events.background import flush_all
 from apcore.events.core import RESERVED_PREFIX, is_forged
 from apcore.events.event import Event, Severity
@@ -31,10 +31,7 @@ class EventEmitter:
     """
 
     def __init__(self, *, sensitive_keys: Collection[str] = DEFAULT_SENSITIVE_KEYS) -> None:
-        if isinstance(sensitive_keys, str):
-            raise InvalidInputError(f"sensitive_keys must be a collection of texts, not the text {sensitive_keys!r}")
-        require("sensitive_keys", sensitive_keys, Collection, "a collection of texts")
-        self._sensitive_keys = frozenset(sensitive_keys)
+        self._sensitive_keys = frozenset(require_texts("sensitive_keys", sensitive_keys))
         self._changing = threading.Lock()
         self._subscriptions: tuple[Subscription, ...] = ()
         self._deliveries: set[asyncio.Task[None]] = set()  # a loop itself holds its tasks weakly

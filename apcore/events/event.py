@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType, NoneType
 from typing import Any, Final, Literal, get_args
 
-from apcore.errors import InvalidInputError
+from apcore.errors import InvalidInputError, require
 from apcore.plain import plain
 
 Severity = Literal["info", "warn", "error"]
@@ -90,6 +90,4 @@ class Event:
 def _require_kinds(event: Event) -> None:
     """What is of another type would fail later, on the way to a subscriber, where nobody knows who made it."""
     for name, (kind, words) in _KINDS.items():
-        value = getattr(event, name)
-        if not isinstance(value, kind):
-            raise InvalidInputError(f"{name} of '{event.type}' must be {words}, not {type(value).__name__}")
+        require(f"{name} of '{event.type}'", getattr(event, name), kind, words)

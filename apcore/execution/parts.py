@@ -8,7 +8,7 @@ from typing import Any
 from apcore.acl import ACL, ACLChecker
 from apcore.approval import ApprovalHandler
 from apcore.config import Config
-from apcore.errors import InvalidInputError, require
+from apcore.errors import InvalidInputError, require, require_texts
 from apcore.events import EventEmitter
 from apcore.execution.settings import ExecutorSettings
 from apcore.registry import Registry
@@ -30,9 +30,7 @@ def check_parts(
         raise InvalidInputError("runners must be a pair of functions that make the sync and the async runner")
     if events is not None:
         require("events", events, EventEmitter, "an EventEmitter")
-    keys: object = sensitive_keys
-    if isinstance(keys, str) or not isinstance(keys, Collection) or not all(isinstance(each, str) for each in keys):
-        raise InvalidInputError(f"sensitive_keys must be a collection of texts, not {keys!r}")
+    require_texts("sensitive_keys", sensitive_keys)
 
 
 def checked_acl(acl: ACL | ACLChecker | None) -> ACL | ACLChecker | None:

@@ -34,7 +34,10 @@ def configured_strategy(base: Strategy, section: Any) -> Strategy:
             f"pipeline must be an object with {', '.join(_SECTION)}, not {type(section).__name__} (§5.16)"
         )
     _require_keys(section, _SECTION, "pipeline")
-    strategy = base.named(str(section.get("name") or base.name))
+    name = base.name if section.get("name") is None else section["name"]
+    if not isinstance(name, str):
+        raise ConfigError(f"pipeline.name must be a text, not {name!r}")
+    strategy = base.named(name)
     for number, item in enumerate(_listed(section, "steps")):
         place = f"pipeline.steps[{number}]"
         strategy = _at(place, _inserted, strategy, item, place)
@@ -77,7 +80,7 @@ def _step(name: str, values: Mapping[str, Any], place: str) -> Step:
     run = _function(values, place)
     patterns = values.get("match_modules")
     if patterns is not None:
-        if isinstance(patterns, str) or not all(isinstance(each, str) and each for each in patterns):
+        if not isinstance(patterns, list | tuple) or not all(isinstance(each, str) and each for each in patterns):
             raise ConfigError(f"{place}.match_modules must be a list of patterns of module IDs, not {patterns!r}")
         run = _only_for(tuple(patterns), run)
     flags = {flag: values.get(flag, False) for flag in ("pure", "ignore_errors")}
@@ -114,7 +117,7 @@ def _only_for(patterns: tuple[str, ...], run: Callable[[PipelineState], Any]) ->
 
 
 def _listed(section: Mapping[str, Any], key: str) -> Iterable[Any]:
-    values = section.get(key) or ()
+    values = () if section.get(key) is None else section[key]
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise ConfigError(f"pipeline.{key} must be a list, not {type(values).__name__}")
     return tuple(values)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from apcore.approval import ApprovalHandler, ApprovalResult, BoundApprovalHandler
 from apcore.approval.events import answered, denied, reports_itself, requested
+from apcore.approval.handlers import nothing_pending
 from apcore.context import is_cancelled_from_outside
 from apcore.effects import EffectRecord
 from apcore.errors import (
@@ -125,10 +126,7 @@ async def _check(handler: ApprovalHandler, state: PipelineState, invocation: Inv
     state.context.data[RESUMED_NOTE] = token
     if isinstance(handler, BoundApprovalHandler):
         return await _answer(state, handler.check_approval_for, token, invocation.approval_request(None))
-    check = getattr(handler, "check_approval", None)
-    if check is None:
-        return ApprovalResult("rejected", approval_id=token, reason="This handler keeps no pending requests")
-    return await _answer(state, check, token)
+    return await _answer(state, getattr(handler, "check_approval", nothing_pending), token)
 
 
 async def _answer(state: PipelineState, ask: Any, *arguments: Any) -> ApprovalResult:

@@ -153,6 +153,21 @@ def test_only_a_boolean_is_an_answer(answer, caplog):
     assert "not a bool" in caplog.text
 
 
+@pytest.mark.parametrize("error", [ValueError("hunter2"), SystemExit("hunter2"), asyncio.CancelledError("hunter2")])
+def test_a_handler_that_fails_gives_no_answer_and_its_text_is_not_logged(error, caplog):
+    def fail(value, context):
+        raise error
+
+    async def fail_later(value, context):
+        raise error
+
+    custom = {"sync": Handlers(fail, None), "async": Handlers(None, fail_later)}
+    assert holds({"sync": 1}, context(), custom) is None
+    assert holds_async({"async": 1}, context(), custom) is None
+    assert caplog.text.count(type(error).__name__) == 2
+    assert "hunter2" not in caplog.text
+
+
 def test_a_sync_handler_that_returns_a_coroutine_is_no_yes():
     custom = {"lazy": Handlers(lambda value, context: says(True, context), None)}
     assert holds({"lazy": 1}, context(), custom) is None

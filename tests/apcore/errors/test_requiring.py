@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import pytest
 
-from apcore.errors import InvalidInputError, require, require_number
+from apcore.errors import InvalidInputError, require, require_number, require_texts
 
 
 @runtime_checkable
@@ -51,3 +51,17 @@ def test_anything_else_is_told_the_range(value: Any) -> None:
 def test_a_whole_number_has_no_fraction(value: Any) -> None:
     with pytest.raises(InvalidInputError, match="It must be a whole number from 1, not"):
         require_number("It", value, 1, whole=True)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [["a", "b"], ("a", "b"), {"a": 1, "b": 2}.keys(), pytest.param((each for each in "ab"), id="generator")],
+)
+def test_texts_are_a_tuple(values: Any) -> None:
+    assert require_texts("roles", values) == ("a", "b")
+
+
+@pytest.mark.parametrize("values", ["admin", None, 5, ["a", 5], {"a": "b"}, b"ab"])
+def test_what_is_no_list_of_texts_is_refused(values: Any) -> None:
+    with pytest.raises(InvalidInputError, match="roles must be a list of texts"):
+        require_texts("roles", values)
