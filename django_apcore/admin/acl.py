@@ -13,9 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from django_apcore import services
-from django_apcore.admin.bases import Admin, status_badge
+from django_apcore.admin.bases import NOTHING, Admin, dotted, status_badge
 from django_apcore.admin.forms import ACLRuleForm, ListedRuleForm
-from django_apcore.admin.presenters.values import visible
 from django_apcore.conf import get_settings
 from django_apcore.models import ACLRule
 
@@ -28,9 +27,6 @@ class ACLRuleAdmin(Admin):
     list_filter = ["effect", "enabled"]
     search_fields = ["description", "callers", "targets"]
     ordering = ["position", "pk"]
-
-    class Media:
-        css = {"all": ["django_apcore/admin.css"]}
 
     def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> type[ListedRuleForm]:
         return ListedRuleForm
@@ -74,8 +70,8 @@ class ACLRuleAdmin(Admin):
 
     @admin.display(description=gettext_lazy("conditions"))
     def when(self, rule: ACLRule) -> SafeString | str:
-        return _lines([f"{name}: {json.dumps(value)}" for name, value in (rule.conditions or {}).items()]) or "–"
+        return _lines([f"{name}: {json.dumps(value)}" for name, value in (rule.conditions or {}).items()]) or NOTHING
 
 
 def _lines(patterns: list[Any]) -> SafeString:
-    return format_html_join("", "<code>{}</code><br>", [(visible(str(pattern)),) for pattern in patterns])
+    return format_html_join("", "<code>{}</code><br>", [(dotted(str(pattern)),) for pattern in patterns])

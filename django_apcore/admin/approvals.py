@@ -23,7 +23,7 @@ from apcore.errors import ModuleError
 from django_apcore import services
 from django_apcore.admin import approval_queries as queries
 from django_apcore.admin.approval_page import ApprovalPage, page_url, state
-from django_apcore.admin.bases import ReadOnlyAdmin, labelled, status_badge
+from django_apcore.admin.bases import NOTHING, ReadOnlyAdmin, dotted, labelled, status_badge
 from django_apcore.admin.filters import StatusFilter
 from django_apcore.admin.forms import DecisionForm, ReasonForm
 from django_apcore.admin.presenters import changes, refusals, requests, times
@@ -46,9 +46,6 @@ class ApprovalRequestAdmin(ReadOnlyAdmin):
     search_fields = ["module_id", "identity_id", "requested_by__username", "trace_id"]
     search_help_text = gettext_lazy("Module, who asks, trace, or the ID of a request")
     show_full_result_count = False
-
-    class Media:
-        css = {"all": ["django_apcore/admin.css"]}
 
     # -- the queue -----------------------------------------------------------------------------------------------------
 
@@ -73,8 +70,8 @@ class ApprovalRequestAdmin(ReadOnlyAdmin):
         return status_badge(mark.style, mark.sign, mark.word)
 
     @admin.display(description=gettext_lazy("module"), ordering="module_id")
-    def module(self, approval: ApprovalRequest) -> str:
-        return approval.module_id
+    def module(self, approval: ApprovalRequest) -> SafeString:
+        return dotted(approval.module_id)
 
     @admin.display(description=gettext_lazy("who asks"), ordering="identity_id")
     def asked_by(self, approval: ApprovalRequest) -> str:
@@ -100,7 +97,7 @@ class ApprovalRequestAdmin(ReadOnlyAdmin):
     @admin.display(description=gettext_lazy("expires"), ordering="expires_at")
     def expiry(self, approval: ApprovalRequest) -> SafeString | str:
         if not requests.is_open(approval):
-            return "–"
+            return NOTHING
         return labelled(_("expires"), times.until(approval.expires_at))
 
     # -- the page ------------------------------------------------------------------------------------------------------

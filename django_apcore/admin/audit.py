@@ -31,9 +31,6 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     ]  # fmt: skip
     readonly_fields = ["actor", "about", "what"]
 
-    class Media:
-        css = {"all": ["django_apcore/admin.css"]}
-
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         listed = super().get_changelist_instance(request)
         listed.result_list = services.name_actors(listed.result_list)
@@ -71,7 +68,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("module"), ordering="module_id")
     def module(self, entry: AuditEntry) -> SafeString:
-        return dotted(entry.module_id or "–")
+        return dotted(entry.module_id)
 
     @admin.display(description=gettext_lazy("actor"), ordering="actor_id")
     def actor(self, entry: AuditEntry) -> str:

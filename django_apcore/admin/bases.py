@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from django.contrib.admin import ModelAdmin
 from django.db.models import Model
@@ -11,16 +12,25 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from django_apcore.admin.presenters.values import Shown, shown, visible
+from django_apcore.admin.presenters.values import shown, visible
 
 if TYPE_CHECKING:
-    Admin = ModelAdmin[Any]
+    AnyModelAdmin = ModelAdmin[Any]
 else:
-    Admin = ModelAdmin  # Django's class takes no parameter at run time
+    AnyModelAdmin = ModelAdmin  # Django's class takes no parameter at run time
 
 
+NOTHING: Final = SafeString('<span class="apcore-none">–</span>')
+"""What a list shows where there is nothing to show; narrow windows leave it out."""
 _LEAD = 60
 """Characters of a folded text that a column shows."""
+
+
+class Admin(AnyModelAdmin):
+    """Pages of this app: one style sheet, which makes their lists fit narrow windows."""
+
+    class Media:
+        css = {"all": ["django_apcore/admin.css"]}
 
 
 class ReadOnlyAdmin(Admin):
@@ -41,7 +51,7 @@ class ReadOnlyAdmin(Admin):
 def json_block(value: Any) -> SafeString | str:
     """JSON for people to read."""
     if value in (None, {}, []):
-        return "–"
+        return NOTHING
     return format_html('<pre class="apcore-json">{}</pre>', visible(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
@@ -58,7 +68,9 @@ def labelled(label: object, value: object) -> SafeString:
 
 def folded(text: str) -> SafeString | str:
     """A text as it is, or behind its beginning where it is long."""
-    told = shown(text) if text else Shown("–")
+    if not text:
+        return NOTHING
+    told = shown(text)
     if not told.excerpt:
         return told.text
     template = '<details class="apcore-fold"><summary>{}</summary><div class="apcore-whole">{}</div></details>'
@@ -66,5 +78,6 @@ def folded(text: str) -> SafeString | str:
 
 
 def dotted(name: str) -> SafeString:
-    """A dotted name that a narrow column may break after a dot."""
-    return format_html_join(SafeString(".<wbr>"), "{}", ((part,) for part in visible(name).split(".")))
+    """A dotted name that a narrow column may break after a dot or an underscore."""
+    parts = re.split(r"(?<=[._])", visible(name))
+    return format_html_join(SafeString("<wbr>"), "{}", ((part,) for part in parts if part)) if name else NOTHING

@@ -1,4 +1,4 @@
-"""Filters of the approval queue."""
+"""Filters of the approval queue and of the outbox."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from django_apcore.admin.bases import Admin
+from django_apcore.admin.bases import AnyModelAdmin
 from django_apcore.admin.presenters.requests import status_word
-from django_apcore.models import ApprovalRequest
+from django_apcore.models import ApprovalRequest, OutboxMessage
 
 Status = ApprovalRequest.Status
 _ALL = "all"
@@ -26,7 +26,7 @@ class StatusFilter(SimpleListFilter):
     title = _("status")
     parameter_name = "status"
 
-    def lookups(self, request: HttpRequest, model_admin: Admin) -> list[tuple[str, Any]]:
+    def lookups(self, request: HttpRequest, model_admin: AnyModelAdmin) -> list[tuple[str, Any]]:
         others = [(status.value, status_word(status)) for status in Status if status != Status.PENDING]
         return [(_ALL, _("all")), *others]
 
@@ -51,3 +51,23 @@ class StatusFilter(SimpleListFilter):
             case status if status in Status.values:
                 return queryset.filter(status=status)
         return queryset.none()
+
+
+class DeliveryFilter(SimpleListFilter):
+    """What waits, what has left, and what was given up."""
+
+    title = _("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: AnyModelAdmin) -> list[tuple[str, Any]]:
+        return [("waiting", _("waits")), ("delivered", _("delivered")), ("abandoned", _("given up"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[OutboxMessage]) -> QuerySet[OutboxMessage]:
+        match self.value():
+            case "waiting":
+                return queryset.filter(delivered_at=None, abandoned_at=None)
+            case "delivered":
+                return queryset.exclude(delivered_at=None)
+            case "abandoned":
+                return queryset.exclude(abandoned_at=None)
+        return queryset

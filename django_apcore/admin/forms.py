@@ -68,14 +68,16 @@ class LabelledNumber(AdminIntegerFieldWidget):
     """A box in a list of rows that says what it is where there is no header."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        return labelled(_("position"), super().render(name, value, attrs, renderer))
+        label = _("position")
+        return labelled(label, super().render(name, value, {**(attrs or {}), "aria-label": label}, renderer))
 
 
 class LabelledCheckbox(forms.CheckboxInput):
     """As LabelledNumber."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        return labelled(_("enabled"), super().render(name, value, attrs, renderer))
+        label = _("enabled")
+        return labelled(label, super().render(name, value, {**(attrs or {}), "aria-label": label}, renderer))
 
 
 class CheckedRuleForm(RuleModelForm):

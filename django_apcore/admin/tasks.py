@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from django_apcore.admin.bases import ReadOnlyAdmin, dotted, json_block, labelled, status_badge
+from django_apcore.admin.bases import NOTHING, ReadOnlyAdmin, dotted, json_block, labelled, status_badge
 from django_apcore.admin.presenters.times import ago
 from django_apcore.admin.presenters.values import visible
 from django_apcore.models import AsyncTask
@@ -38,9 +38,6 @@ class AsyncTaskAdmin(ReadOnlyAdmin):
     ]  # fmt: skip
     readonly_fields = ["standing", "progress", "asked_by", "inputs", "result", "failure"]
 
-    class Media:
-        css = {"all": ["django_apcore/admin.css"]}
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[AsyncTask]:
         return super().get_queryset(request).defer("inputs_encrypted", "result_encrypted", "context_json")
 
@@ -56,7 +53,7 @@ class AsyncTaskAdmin(ReadOnlyAdmin):
     @admin.display(description=gettext_lazy("progress"))
     def progress(self, task: AsyncTask) -> SafeString | str:
         if task.status == Status.PENDING:
-            return "–"
+            return NOTHING
         words = f"{task.progress} %"
         if task.progress_message and not task.is_finished:
             words = f"{words}, {visible(task.progress_message)}"

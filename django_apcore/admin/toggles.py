@@ -11,8 +11,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from django_apcore import runtime, services
-from django_apcore.admin.bases import Admin, status_badge
+from django_apcore.admin.bases import NOTHING, Admin, dotted, labelled, status_badge
 from django_apcore.admin.forms import ToggleForm
+from django_apcore.admin.presenters.times import since_and_by
+from django_apcore.admin.presenters.values import visible
 from django_apcore.models import Toggle
 
 
@@ -22,13 +24,10 @@ class ToggleAdmin(Admin):
 
     form = ToggleForm
     actions = None
-    list_display = ["module_id", "state", "reason", "updated_by", "updated_at"]
+    list_display = ["module", "state", "reason_shown", "changed"]
     list_filter = ["enabled"]
     list_select_related = ["updated_by"]
     search_fields = ["module_id", "reason"]
-
-    class Media:
-        css = {"all": ["django_apcore/admin.css"]}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Toggle | None = None) -> list[str]:
         return ["module_id"] if obj else []
@@ -50,6 +49,18 @@ class ToggleAdmin(Admin):
     def save_model(self, request: HttpRequest, obj: Toggle, form: Any, change: bool) -> None:
         saved = services.toggle(obj.module_id, enabled=obj.enabled, actor=cast(User, request.user), reason=obj.reason)
         obj.pk = saved.pk
+
+    @admin.display(description=gettext_lazy("module"), ordering="module_id")
+    def module(self, toggle: Toggle) -> SafeString:
+        return dotted(toggle.module_id)
+
+    @admin.display(description=gettext_lazy("reason"))
+    def reason_shown(self, toggle: Toggle) -> str:
+        return visible(toggle.reason) or NOTHING
+
+    @admin.display(description=gettext_lazy("changed"), ordering="updated_at")
+    def changed(self, toggle: Toggle) -> SafeString:
+        return labelled(_("changed"), since_and_by(toggle.updated_at, toggle.updated_by))
 
     @admin.display(description=gettext_lazy("state"), ordering="enabled")
     def state(self, toggle: Toggle) -> SafeString:

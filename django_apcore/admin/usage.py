@@ -26,9 +26,6 @@ from django_apcore.models import ErrorRecord, UsageBucket
 class UsageBucketAdmin(ReadOnlyAdmin):
     """Shows figures instead of the rows that they are made of: one query, whatever the number of modules."""
 
-    class Media:
-        css = {"all": ["django_apcore/admin.css"]}
-
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.module_view)
         return [path("module/<str:module_id>/", view, name="django_apcore_usagebucket_module"), *super().get_urls()]
@@ -78,9 +75,6 @@ class ErrorRecordAdmin(ReadOnlyAdmin):
     show_full_result_count = False
     fields = ["module_id", "code", "kind", "message_shown", "where", "count", "first_at", "last_at", "trace_id"]
     readonly_fields = ["message_shown"]
-
-    class Media:
-        css = {"all": ["django_apcore/admin.css"]}
 
     @admin.display(description=gettext_lazy("error"), ordering="code")
     def error(self, row: ErrorRecord) -> SafeString:

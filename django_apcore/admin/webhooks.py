@@ -7,14 +7,16 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from django_apcore import services
-from django_apcore.admin.bases import Admin, ReadOnlyAdmin, dotted, folded, status_badge
+from django_apcore.admin.bases import NOTHING, Admin, ReadOnlyAdmin, dotted, folded, labelled, status_badge
+from django_apcore.admin.filters import DeliveryFilter
 from django_apcore.admin.forms import WebhookForm
+from django_apcore.admin.presenters.times import ago
 from django_apcore.admin.presenters.values import visible
 from django_apcore.models import OutboxMessage, WebhookSubscriber
 
@@ -24,7 +26,7 @@ class WebhookAdmin(Admin):
     """The secret can be written and not read. The address may hold one too, so only who may change it sees it."""
 
     form = WebhookForm
-    list_display = ["name", "state", "min_severity", "last_delivered_at", "failures", "last_error"]
+    list_display = ["name", "state", "told", "delivered", "failed", "error"]
     list_filter = ["enabled"]
     search_fields = ["name"]
     readonly_fields = ["last_delivered_at", "last_failed_at", "failures", "last_error"]
@@ -36,9 +38,6 @@ class WebhookAdmin(Admin):
             {"fields": ["last_delivered_at", "last_failed_at", "failures", "last_error"]},
         ),
     ]
-
-    class Media:
-        css = {"all": ["django_apcore/admin.css"]}
 
     def get_fieldsets(self, request: HttpRequest, obj: WebhookSubscriber | None = None) -> Any:
         """Who may only look sees which host is told."""
@@ -66,6 +65,27 @@ class WebhookAdmin(Admin):
     def host(self, webhook: WebhookSubscriber) -> str:
         return urlsplit(webhook.url).hostname or "–"
 
+    @admin.display(description=gettext_lazy("what it is told"))
+    def told(self, webhook: WebhookSubscriber) -> SafeString:
+        patterns = format_html_join("", "<code>{}</code><br>", [(dotted(str(each)),) for each in webhook.types])
+        if webhook.min_severity == WebhookSubscriber.Severity.INFO:
+            return patterns
+        from_severity = _("from severity {severity}").format(severity=webhook.get_min_severity_display())
+        return format_html('{}<span class="apcore-quiet">{}</span>', patterns, from_severity)
+
+    @admin.display(description=gettext_lazy("delivered"), ordering="last_delivered_at")
+    def delivered(self, webhook: WebhookSubscriber) -> SafeString:
+        when = webhook.last_delivered_at
+        return labelled(_("delivered"), ago(when) if when else _("never"))
+
+    @admin.display(description=gettext_lazy("failures in a row"), ordering="failures")
+    def failed(self, webhook: WebhookSubscriber) -> SafeString:
+        return labelled(_("failures in a row"), webhook.failures) if webhook.failures else NOTHING
+
+    @admin.display(description=gettext_lazy("last error"))
+    def error(self, webhook: WebhookSubscriber) -> SafeString | str:
+        return folded(webhook.last_error)
+
     @admin.display(description=gettext_lazy("state"))
     def state(self, webhook: WebhookSubscriber) -> SafeString:
         if not webhook.enabled:
@@ -80,7 +100,7 @@ class OutboxAdmin(ReadOnlyAdmin):
     """What leaves after a commit: when it left, or why it has not. Contents are encrypted and shown to nobody."""
 
     list_display = ["created_at", "kind", "about", "receiver", "standing", "error"]
-    list_filter = ["kind", ("abandoned_at", admin.EmptyFieldListFilter), ("delivered_at", admin.EmptyFieldListFilter)]
+    list_filter = ["kind", DeliveryFilter]
     list_select_related = ["subscriber"]
     search_fields = ["idempotency_key", "subject"]
     ordering = ["-created_at"]
@@ -90,9 +110,6 @@ class OutboxAdmin(ReadOnlyAdmin):
         "delivered_at", "abandoned_at", "last_error",
     )  # fmt: skip
     readonly_fields = fields
-
-    class Media:
-        css = {"all": ["django_apcore/admin.css"]}
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
         return cast(User, request.user).has_perm("django_apcore.change_webhooksubscriber")
@@ -106,11 +123,11 @@ class OutboxAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("subject"), ordering="subject")
     def about(self, message: OutboxMessage) -> SafeString:
-        return dotted(message.subject or "–")
+        return dotted(message.subject)
 
     @admin.display(description=gettext_lazy("subscriber"), ordering="subscriber")
     def receiver(self, message: OutboxMessage) -> str:
-        return visible(str(message.subscriber or "–"))
+        return visible(str(message.subscriber)) if message.subscriber else NOTHING
 
     @admin.display(description=gettext_lazy("state"), ordering="attempts")
     def standing(self, message: OutboxMessage) -> SafeString:

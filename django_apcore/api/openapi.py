@@ -1,6 +1,7 @@
 """How the endpoints describe themselves (OpenAPI 3.1)."""
 
 from collections.abc import Callable
+from inspect import cleandoc
 from typing import Any, Final, TypeVar
 
 from drf_spectacular.generators import SchemaGenerator
@@ -85,12 +86,16 @@ class SubmittedSerializer(serializers.Serializer[Any]):
 
 
 def described(**operation: Any) -> Callable[[_Method], _Method]:
-    """`extend_schema` for a view's method, whatever the project's DEFAULT_SCHEMA_CLASS is."""
-    extend = extend_schema(**operation)
+    """`extend_schema` for a view's method, whatever the project's DEFAULT_SCHEMA_CLASS is.
+
+    The first sentence of its docstring is the summary, what follows is the description.
+    """
 
     def describe(method: _Method) -> _Method:
-        vars(method)["kwargs"] = {"schema": AutoSchema}  # what `extend` builds upon
-        return extend(method)
+        vars(method)["kwargs"] = {"schema": AutoSchema}  # what `extend_schema` builds upon
+        summary, _, description = cleandoc(method.__doc__ or "").removesuffix(".").partition(". ")
+        text = f"{description}." if description else ""
+        return extend_schema(summary=summary, description=text, **operation)(method)
 
     return describe
 

@@ -35,9 +35,10 @@ class SchemaView(DocumentationView):
 
 
 class DocsView(DocumentationView, SpectacularSwaggerSplitView):
-    """Swagger UI over the document."""
+    """Swagger UI over the document, light or dark as the reader has it."""
 
     renderer_classes = [TemplateHTMLRenderer]
+    template_name = "django_apcore/api/docs.html"
 
     def get(self, request: Request) -> Response:
         self.url = path_to(request, "schema")

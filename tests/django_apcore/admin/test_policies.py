@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from django_apcore.models import ApprovalPolicy, AuditEntry, PolicyRevision
 
@@ -67,3 +68,19 @@ def test_deleting_is_published(admin_client: Client) -> None:
 
     assert not ApprovalPolicy.objects.exists()
     assert AuditEntry.objects.filter(kind="policy.deleted").count() == 3
+
+
+def test_the_list_says_what_is_not_as_usual(
+    admin_client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    admin_client.post(f"{POLICIES}add/", GOOD)
+    admin_client.post(f"{POLICIES}add/", {**GOOD, "name": "Rare", "execute_on_approval": "", "human_initiated": "on"})
+    for number in range(3):
+        ApprovalPolicy.objects.create(name=f"<b>{number}", pattern="a.*", deciders=Group.objects.create(name=number))
+
+    with django_assert_max_num_queries(8):
+        page = admin_client.get(POLICIES).content.decode()
+
+    assert page.count("the caller executes it") == page.count("a person has to start it") == 1
+    assert "8 hours" in page
+    assert "<b>" not in page

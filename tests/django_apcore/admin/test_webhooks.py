@@ -153,3 +153,16 @@ def test_a_long_error_is_folded_in_the_list(admin_client: Client) -> None:
     assert '<details class="apcore-fold"><summary>ConnectionError: no answer' in page
     assert "2 attempts" in page
     assert error.strip() in page
+
+
+@pytest.mark.parametrize(("state", "subjects"), [("waiting", {"w"}), ("delivered", {"d"}), ("abandoned", {"a.b"})])
+def test_the_outbox_is_narrowed_to_a_state(
+    admin_client: Client, dead: OutboxMessage, state: str, subjects: set[str]
+) -> None:
+    OutboxMessage.objects.create(kind="mail", payload_encrypted="", idempotency_key="w", subject="w")
+    now = timezone.now()
+    OutboxMessage.objects.create(kind="mail", payload_encrypted="", idempotency_key="d", subject="d", delivered_at=now)
+
+    listed = admin_client.get(OUTBOX, {"state": state}).context["cl"].result_list
+
+    assert {message.subject for message in listed} == subjects

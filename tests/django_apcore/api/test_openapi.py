@@ -95,6 +95,8 @@ def test_the_page_loads_nothing_from_other_hosts(agent: APIClient) -> None:
     assert page["Content-Type"].startswith("text/html")
     assert b"http://" not in page.content
     assert b"https://" not in page.content
+    assert b'<html lang="en"' in page.content
+    assert b"django_apcore/docs.js" in page.content
     script = agent.get(url("docs/?script="))
     assert b"/api/apcore/schema/" in script.content
 

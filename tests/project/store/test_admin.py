@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
@@ -36,3 +37,14 @@ def test_money_that_was_paid_out_cannot_be_edited(store: None, admin_client: Cli
         answer = admin_client.post(reverse(f"admin:store_refund_{page}", args=[refund.pk]), {"amount": "9.99"})
         assert answer.status_code == 403
     assert str(Refund.objects.get().amount) == "0.50"
+
+
+def test_the_start_page_leads_to_what_somebody_may_see(admin_client: Client, client: Client) -> None:
+    queue = reverse("admin:django_apcore_approvalrequest_changelist")
+    clerk = User.objects.create_user("clerk", is_staff=True)
+    client.force_login(clerk)
+
+    assert f'href="{queue}"' in admin_client.get("/admin/").content.decode()
+    page = client.get("/admin/").content.decode()
+    assert queue not in page
+    assert f'href="{reverse("apcore_api:docs")}"' in page
