@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, aclosing, contextmanager, suppress
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -50,12 +50,19 @@ the next run sees it. If it was there all the time, that run fails in the same w
 class DjangoSyncRunner(SyncRunner):
     """Runs modules on the caller's thread and connection; transactional ones inside ``atomic()``."""
 
-    async def call_within(
-        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
-    ) -> Any:
+    def call_within(self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
         """Like the core's, and PostgreSQL gives up on a statement when the deadline passes (§12.7.5)."""
         with _statement_timeout(deadline):
-            return await super().call_within(deadline, context, function, *args)
+            return super().call_within(deadline, context, function, *args)
+
+    async def iterate(
+        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
+    ) -> AsyncGenerator[Any, None]:
+        """Like the core's; PostgreSQL ends a transaction whose reader keeps a chunk past the deadline."""
+        async with aclosing(super().iterate(deadline, context, function, *args)) as chunks:
+            async for chunk in chunks:
+                with _idle_timeout(deadline):
+                    yield chunk
 
     async def can_run_again(self) -> bool:
         """Not in a transaction that a failed statement broke: all it can do is roll back."""
@@ -292,24 +299,44 @@ def _atomic_everywhere() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _statement_timeout(deadline: float | None) -> Iterator[None]:
-    """Limit statements of open PostgreSQL transactions to the time that is left, and put the old limit back.
+def _statement_timeout(deadline: float | None) -> AbstractContextManager[None]:
+    """Limit statements of open PostgreSQL transactions to the time that is left."""
+    return _limited(deadline, "statement_timeout", _takes_statements)
 
-    A transaction that a failed statement broke is rolled back, and its limit with it.
+
+def _idle_timeout(deadline: float | None) -> AbstractContextManager[None]:
+    """Limit how long open PostgreSQL transactions wait for the next statement to the time that is left.
+
+    Nobody else can end them while the reader of a stream is busy, or gone without a word. In a transaction of the
+    caller, waiting is the caller's own affair.
     """
-    limited = [each for each in connections.all(initialized_only=True) if _takes_statements(each)]
-    if deadline is None or not limited:
+    return _limited(
+        deadline,
+        "idle_in_transaction_session_timeout",
+        lambda each: _takes_statements(each) and not each.savepoint_ids,
+    )
+
+
+@contextmanager
+def _limited(deadline: float | None, setting: str, concerns: Callable[[Any], bool]) -> Iterator[None]:
+    """Set a limit of PostgreSQL to the time that is left, in milliseconds, and put the old one back.
+
+    A transaction that a failed statement broke is rolled back, and its limit with it. Past the deadline nothing begins.
+    """
+    left = None if deadline is None else deadline - monotonic()
+    limited = [each for each in connections.all(initialized_only=True) if concerns(each)]
+    if left is None or left <= 0 or not limited:
         yield
         return
-    milliseconds = max(1, int((deadline - monotonic()) * 1000))
-    previous = [(each, _swap_statement_timeout(each, f"{milliseconds}ms")) for each in limited]
+    milliseconds = max(1, int(left * 1000))
+    previous = [(each, _swap_limit(each, setting, f"{milliseconds}ms")) for each in limited]
     try:
         yield
     finally:
         for connection, limit in previous:
             if _takes_statements(connection):
-                _swap_statement_timeout(connection, limit)
+                with suppress(connection.Database.Error):  # the server may have ended it meanwhile
+                    _swap_limit(connection, setting, limit)
 
 
 def _is_broken() -> bool:
@@ -331,11 +358,11 @@ def _takes_statements(connection: Any) -> bool:
     return bool(connection.connection.info.transaction_status.name in {"IDLE", "INTRANS"})
 
 
-def _swap_statement_timeout(connection: Any, limit: str) -> str:
-    """Set the limit for this transaction and return the one before; through the driver: no module did this."""
-    swap = "SELECT current_setting('statement_timeout'), set_config('statement_timeout', %s, true)"
+def _swap_limit(connection: Any, setting: str, limit: str) -> str:
+    """Set a limit for this transaction and return the one before; through the driver: no module did this."""
+    swap = "SELECT current_setting(%s), set_config(%s, %s, true)"
     with connection.connection.cursor() as cursor:
-        cursor.execute(swap, [limit])
+        cursor.execute(swap, [setting, setting, limit])
         return str(cursor.fetchone()[0])
 
 

@@ -327,3 +327,36 @@ def test_a_denied_stream_opens_no_transaction(runtime: Runtime) -> None:
         next(closed.executor.stream_sync("test.sync", {"names": ["a"]}))
     assert names() == set()
     assert not any(each.in_atomic_block for each in connections.all())
+
+
+@pytest.mark.postgresql
+def test_a_reader_that_keeps_a_chunk_past_the_deadline_keeps_no_transaction_open(runtime: Runtime) -> None:
+    runtime.executor.call("test.add", {"name": "opens the connection"})
+    streams = {"names": ["a", "b"]}
+    stream = runtime.executor.stream_sync("test.lazy", streams)
+    next(stream)
+    pid = connection.connection.info.backend_pid
+    own = connection.copy()  # type: ignore[no-untyped-call]
+    try:
+        with own.cursor() as cursor:
+            alive = True
+            while alive:
+                cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE pid = %s", [pid])
+                alive = bool(cursor.fetchone()[0])
+    finally:
+        own.close()
+    with pytest.raises(ModuleTimeoutError):
+        next(stream)
+    assert names() == {"opens the connection"}
+
+
+@pytest.mark.postgresql
+def test_a_consumer_in_its_own_transaction_may_take_its_time(runtime: Runtime) -> None:
+    with transaction.atomic():
+        stream = runtime.executor.stream_sync("test.sync", {"names": ["a"]})
+        next(stream)
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW idle_in_transaction_session_timeout")
+            assert cursor.fetchone() == ("0",)
+        assert list(stream) == []
+    assert names() == {"a"}
