@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
@@ -30,6 +31,7 @@ from apcore.config.validation import (
     refuse,
 )
 from apcore.errors import ConfigBindError, ConfigError
+from apcore.redaction import DEFAULT_SENSITIVE_KEYS, REDACTED_VALUE, hide_credentials, is_sensitive_key, redact
 
 _T = TypeVar("_T")
 
@@ -195,6 +197,19 @@ class Config:
             source = snapshot.source_of(parts)
             assert source is not None
             yield ".".join(parts), copied(value), source
+
+    def shown(self, sensitive_keys: Collection[str] = DEFAULT_SENSITIVE_KEYS) -> Iterator[tuple[str, Any, Source]]:
+        """As `values()`, but without secrets: those that schemas mark, that names mean, and that texts hold (§10.6)."""
+        snapshot = self._snapshot
+        tree = redact(snapshot.data, self.schema(), sensitive_keys)
+        for parts, value in leaves(snapshot.data):
+            source = snapshot.source_of(parts)
+            assert source is not None
+            names = [hide_credentials(part, sensitive_keys) for part in parts]
+            told = reduce(lambda part, name: part[name] if isinstance(part, Mapping) else part, names, tree)
+            # A variable that means no known key may have been parted in the middle of its name: API_KEY as `api.key`.
+            is_secret = value not in (None, [], {}) and is_sensitive_key("_".join(parts), sensitive_keys)
+            yield ".".join(names), REDACTED_VALUE if is_secret else copied(told), source
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the whole tree, from those of the namespaces."""

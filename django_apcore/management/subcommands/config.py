@@ -2,12 +2,11 @@
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from apcore.config import Config
 from apcore.errors import ModuleError
-from apcore.redaction import REDACTED_VALUE, is_sensitive_key, redact
 from django_apcore import runtime
 from django_apcore.conf import get_settings, load_config
 from django_apcore.management.subcommands.base import Answer, Options, Subcommand, counted, table
@@ -20,7 +19,10 @@ _WIDTH = 60
 def show(options: Options) -> Answer:
     """Every value with its source: default, django, settings, mount, file, environment or override."""
     config = runtime.get().app.config
-    chosen = [each for each in _values(config) if _is_chosen(each, options)]
+    values = (
+        {"key": key, "value": value, "source": str(source)} for key, value, source in config.shown(sensitive_keys())
+    )
+    chosen = [each for each in values if _is_chosen(each, options)]
     rows = [(each["key"], _short(each["value"]), each["source"]) for each in chosen]
     data = {"file": None if config.file is None else str(config.file), "mode": config.mode, "values": chosen}
     return Answer(data, [_told_file(config), "", *table(rows, "KEY", "VALUE", "FROM")])
@@ -39,25 +41,6 @@ def check(options: Options) -> Answer:
     file = None if config.file is None else str(config.file)
     data = {"ok": True, "file": file, "mode": config.mode, "errors": [], "doubts": doubts}
     return Answer(data, [_told_file(config), *doubts, "No errors."])
-
-
-def _values(config: Config) -> Iterator[dict[str, Any]]:
-    """Without the secrets, by the schemas of the namespaces and by the names of keys."""
-    keys = sensitive_keys()
-    shown = redact(config.data, config.schema(), keys)
-    for path, value, source in config.values():
-        # A variable that means no known key may have been parted in the middle of its name: API_KEY as `api.key`.
-        is_hidden = value not in (None, [], {}) and is_sensitive_key(path.replace(".", "_"), keys)
-        yield {"key": path, "value": REDACTED_VALUE if is_hidden else _at(shown, path), "source": str(source)}
-
-
-def _at(tree: Any, path: str) -> Any:
-    """The value at a path; where a part of it is hidden as a whole, the mark of that."""
-    for part in path.split("."):
-        if not isinstance(tree, Mapping):
-            return tree
-        tree = tree[part]
-    return tree
 
 
 def _is_chosen(value: Mapping[str, Any], options: Options) -> bool:

@@ -289,3 +289,26 @@ def test_what_is_no_type_can_be_bound_to_nothing(wanted):
         config.get_typed("acl.root", wanted)
     with pytest.raises(ConfigBindError, match="absent"):
         config.bind("absent", wanted)
+
+
+def test_what_is_shown_holds_no_secret_and_every_value():
+    Config.register_namespace("shop", {"properties": {"pin": {"x-sensitive": True}}})
+    config = Config.from_dict(
+        {
+            "apcore": {"id_map": {"overrides": {"a.b": "c", "https://ada:hunter2@example.org/d.e": "f"}}},
+            "shop": {"pin": "hunter2", "port": 8000, "api": {"key": "hunter2", "list": []}},
+            "mail": {
+                "url": "smtp://ada:hunter2@mail/",
+                "password": {"first": "hunter2", "second": "hunter2"},
+                "options": [{"name": "token", "value": "hunter2"}],
+            },
+        }
+    )
+    shown = {path: value for path, value, _source in config.shown()}
+    assert "hunter2" not in str(shown)
+    assert len(shown) == len(list(config.values()))
+    assert shown["apcore.id_map.overrides.a.b"] == "c"
+    assert shown["apcore.id_map.overrides.https://***REDACTED***@example.org/d.e"] == "f"
+    assert (shown["shop.port"], shown["shop.pin"], shown["shop.api.list"]) == (8000, "***REDACTED***", [])
+    own = {path: value for path, value, _source in config.shown({"port"})}
+    assert own["shop.port"] == "***REDACTED***"
