@@ -91,7 +91,9 @@ def test_a_step_needs_a_name(name: Any) -> None:
         Step(name, nothing)
 
 
-@pytest.mark.parametrize("parts", [{"run": None}, {"run": "nothing"}, {"run": nothing, "before": (3,)}], ids=str)
+@pytest.mark.parametrize(
+    "parts", [{"run": None}, {"run": "nothing"}, {"run": nothing, "before": (3,)}], ids=["none", "text", "number"]
+)
 def test_a_step_and_its_hooks_are_functions(parts: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError, match="must be functions"):
         Step("a", **parts)

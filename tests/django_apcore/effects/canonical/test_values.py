@@ -46,7 +46,7 @@ FORMS: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "form"), FORMS, ids=[repr(value) for value, _ in FORMS])
+@pytest.mark.parametrize(("value", "form"), FORMS, ids=[f"{type(value).__name__}-{form}" for value, form in FORMS])
 def test_forms(value: Any, form: Any) -> None:
     assert canonical_json(canonical_value(value)) == canonical_json(form)
 
