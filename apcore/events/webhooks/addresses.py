@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -55,17 +58,19 @@ class Destination:
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def resolved(url: str, *, allow_private: bool = False, resolve: Resolve | None = None) -> Destination:
-    """The destination of a URL, after its name was looked up.
+def resolved(
+    url: str, *, allow_private: bool = False, resolve: Resolve | None = None, timeout: float = 10.0
+) -> Destination:
+    """The destination of a URL, after its name was looked up, which may take ``timeout`` seconds.
 
     Every address of the name must be public, or none is used: who controls a name could otherwise wait for the
     convenient one. Raises ForbiddenAddressError for other schemes than http and https, for a URL with a user name or of
     characters that HTTP cannot carry, for addresses that are private, loopback, link-local or otherwise not public
-    unless ``allow_private``, and OSError when the name cannot be looked up. Messages name the host and not the URL,
-    whose path may hold a secret.
+    unless ``allow_private``, and OSError when the name cannot be looked up in time. Messages name the host and not the
+    URL, whose path may hold a secret.
     """
     scheme, host, port, target = _parts(url)
-    look_up = _look_up if resolve is None else resolve
+    look_up = partial(_look_up, timeout) if resolve is None else resolve
     try:
         found = [str(info[4][0]) for info in look_up(host, port)]
     except UnicodeError as error:
@@ -127,5 +132,22 @@ def _parts(url: str) -> tuple[str, str, int, str]:
     return parts.scheme, parts.hostname, port or _PORTS[parts.scheme], target
 
 
-def _look_up(host: str, port: int) -> list[Any]:
-    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+def _look_up(timeout: float, host: str, port: int) -> list[Any]:
+    """In a thread that may outlast the wait for it: the system's resolver tries as long as it likes, and cannot be
+    told to stop."""
+    answer: SimpleQueue[list[Any] | Exception] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answer.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            answer.put(error)
+
+    threading.Thread(target=ask, name="apcore-look-up", daemon=True).start()
+    try:
+        found = answer.get(timeout=max(0.0, timeout))
+    except Empty:
+        raise TimeoutError(f"{host} was not found in time") from None
+    if isinstance(found, Exception):
+        raise found
+    return found

@@ -76,7 +76,7 @@ def send_webhook(request: WebhookRequest, *, allow_private: bool = False, timeou
     """
     end = monotonic() + timeout
     try:
-        destination = resolved(request.url, allow_private=allow_private)
+        destination = resolved(request.url, allow_private=allow_private, timeout=timeout)
         status = _exchange(destination, request, end)
     except InvalidInputError as error:
         raise DeliveryError(error.message, permanent=True) from error

@@ -121,6 +121,18 @@ def test_a_slow_receiver_costs_no_more_than_the_time_out(answer):
         assert time.monotonic() - begin < 1.2
 
 
+def test_a_name_server_that_does_not_answer_costs_no_more_than_the_time_out(monkeypatch):
+    over = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **options: over.wait() and [])
+    with pytest.raises(DeliveryError, match=r"no answer \(TimeoutError\)") as caught:
+        send(signed_request("https://hooks.example/", "s", EVENT), timeout=0.05)
+    assert not caught.value.permanent
+    over.set()
+    for each in threading.enumerate():
+        if each.name == "apcore-look-up":
+            each.join()
+
+
 def test_the_status_is_enough():
     with receiver(endless_body) as there:
         begin = time.monotonic()
