@@ -12,6 +12,8 @@ from apcore.schema import REDACTED_VALUE, mask_sensitive
 
 _VALUE_NAMES: Final = ("value", "old_value", "new_value")
 """What stands beside a `key` or a `name`."""
+_SHORTEST_CREDENTIAL: Final = 16
+"""Of those that consist of letters, digits and underscores alone."""
 
 
 def redact_sensitive(data: Any, schema: Mapping[str, Any]) -> Any:
@@ -65,9 +67,15 @@ def _fields_without(value: Any, fields: Mapping[Any, Any], keys: frozenset[str])
             cleaned = dict(fields) if cleaned is None else cleaned
             cleaned[name] = shown
     shown_fields = fields if cleaned is None else cleaned
-    if any(isinstance(name, str) and hide_credentials(name, keys) is not name for name in fields):
+    if any(_holds_credentials(name, keys) for name in fields):
         return {_without(name, keys): each for name, each in shown_fields.items()}
     return value if cleaned is None else cleaned
+
+
+def _holds_credentials(name: Any, keys: frozenset[str]) -> bool:
+    if not isinstance(name, str) or (len(name) < _SHORTEST_CREDENTIAL and name.isidentifier()):
+        return False
+    return hide_credentials(name, keys) is not name
 
 
 def _is_secret(name: Any, keys: frozenset[str], secret_pair: bool) -> bool:

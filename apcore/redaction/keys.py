@@ -26,6 +26,7 @@ DEFAULT_SENSITIVE_KEYS: Final[frozenset[str]] = frozenset(
     }
 )
 
+_USUAL_LENGTH: Final = 200
 _CAMEL_CASE: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -50,8 +51,12 @@ def is_sensitive_path(path: str, keys: Collection[str] = DEFAULT_SENSITIVE_KEYS)
     return any(means_secret(each, known) for each in (*path.split("."), path.replace(".", "_")))
 
 
-@lru_cache(maxsize=4096)
 def means_secret(key: str, keys: frozenset[str]) -> bool:
-    """As ``is_sensitive_key``, remembered."""
+    """As ``is_sensitive_key``, remembered for names of a usual length: callers choose them."""
+    return _means_secret(key, keys) if len(key) < _USUAL_LENGTH else _means_secret.__wrapped__(key, keys)
+
+
+@lru_cache(maxsize=4096)
+def _means_secret(key: str, keys: frozenset[str]) -> bool:
     words = _CAMEL_CASE.sub("_", key.rpartition(".")[2]).replace("-", "_").replace(" ", "_").lower()
     return any(words == known or words.endswith(f"_{known}") for known in map(str.lower, keys))

@@ -18,6 +18,7 @@ _HINT: Final = re.compile(
     r"(?i)bearer|basic|://|eyJ|-----BEGIN|sk-|sk_|gh[opsur]_|github_pat_|xox[abpsr]-|AKIA|ASIA|glpat-|AIza"
 )
 """Texts without any of these hold no credential of a known form, and most texts have none."""
+_QUOTED_NAME: Final = re.compile(r"[\"']\s*:")
 
 _CREDENTIALS: Final = (
     (re.compile(r"(?i)\b((?:bearer|basic)\s++)(?!\*)(?=\S{8})[A-Za-z0-9._~+/=-]+"), r"\1" + REDACTED_VALUE),
@@ -78,7 +79,7 @@ def hide_credentials(text: str, keys: Collection[str] = DEFAULT_SENSITIVE_KEYS) 
     if _HINT.search(text) is not None:
         for form, replacement in _CREDENTIALS:
             hidden = form.sub(replacement, hidden)
-    if "=" in hidden or ":" in hidden:
+    if "=" in hidden or _QUOTED_NAME.search(hidden) is not None:
         for pattern in _ASSIGNED_IN_DATA:
             hidden = _hide_named(pattern, hidden, keys)
     return hidden
@@ -96,7 +97,17 @@ def redact_text(text: str, keys: Collection[str] = DEFAULT_SENSITIVE_KEYS) -> st
 
 
 def _hide_named(pattern: str, text: str, keys: Collection[str]) -> str:
-    return _named(pattern, frozenset(keys)).sub(r"\1" + REDACTED_VALUE, text)
+    known = frozenset(keys)
+    small = text.lower()
+    if not any(stem in small for stem in _stems(known)):
+        return text
+    return _named(pattern, known).sub(r"\1" + REDACTED_VALUE, text)
+
+
+@lru_cache(maxsize=32)
+def _stems(keys: frozenset[str]) -> tuple[str, ...]:
+    """Parts of which one is in every text that holds a name; looking for them costs next to nothing."""
+    return tuple({max(key.lower().split("_"), key=len) for key in keys})
 
 
 @lru_cache(maxsize=32)
