@@ -80,7 +80,7 @@ def _definition(
             **(deprecation.to_dict() if deprecation else {}),
         },
         declared_inputs=pack_schema(schema.input_schema),
-        declared_outputs=pack_schema(schema.output_schema),
+        declared_outputs=pack_schema(schema.output_schema, output=True),
         effect=_effect(module, is_planned),
         timeout_ms=_timeout(companion.resources.timeout_ms if companion.resources else _own_timeout(module)),
         allowed_callers=_first_given(companion.allowed_callers, _texts(module, "allowed_callers")),

@@ -21,15 +21,21 @@ _BY_VALUE: Final = 2
 """The last version of the format without references: what it writes does not depend on who else holds a text."""
 
 
-def pack_schema(source: Any) -> PackedSchema:
-    """The document of ``schema_document``, checked by ``check_schema``; raises as both."""
-    document = source if source.__class__ is dict else schema_document(source)
+def pack_schema(source: Any, *, output: bool = False) -> PackedSchema:
+    """The document of ``schema_document``, checked by ``check_schema``; raises as both, and for what is no object.
+
+    ``output`` tells that the schema is about what a module returns.
+    """
+    document = source if source.__class__ is dict else schema_document(source, output=output)
     try:
         packed = marshal.dumps(document, _BY_VALUE)
     except ValueError:  # it holds more than plain data
         document = _as_plain_data(schema_document(document))
         packed = marshal.dumps(document, _BY_VALUE)
     check_schema(document)
+    kind = document.get("type", "object")
+    if kind != "object" and "object" not in kind:
+        raise SchemaParseError(f"Inputs and outputs of a module are objects, and the schema describes {kind!r}")
     return PackedSchema(packed)
 
 

@@ -1,7 +1,7 @@
 from dataclasses import dataclass
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from apcore.errors import ModuleLoadError, SchemaParseError
 from apcore.modules import Module, ModuleAnnotations, ModuleExample, PreviewResult, define_module, module
@@ -105,6 +105,21 @@ def test_a_part_of_the_wrong_kind_is_refused_by_name(attribute, value, problem):
 def test_a_schema_that_is_none_is_refused(part, schema):
     with pytest.raises(SchemaParseError):
         define_module("a.b", variant(**{part: schema}))
+
+
+def test_an_output_model_is_described_as_it_is_written():
+    class Total(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+        net: int
+
+        @computed_field
+        def gross(self) -> int:
+            return self.net * 2
+
+    definition = define_module("a.b", variant(input_schema=Total, output_schema=Total))
+
+    assert definition.output_validator.is_valid(Total(net=1).model_dump())
+    assert not definition.input_validator.is_valid({"net": 1, "gross": 2})
 
 
 def test_a_class_that_cannot_be_made_is_refused_with_its_reason():

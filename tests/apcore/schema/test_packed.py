@@ -71,6 +71,13 @@ def test_what_is_no_schema_is_refused_every_time(wrong: dict[str, Any]) -> None:
             pack_schema(wrong)
 
 
+@pytest.mark.parametrize("wrong", [{"type": "array"}, {"type": ["string", "null"]}, int, list])
+def test_inputs_and_outputs_are_objects(wrong: Any) -> None:
+    with pytest.raises(SchemaParseError, match="are objects"):
+        pack_schema(wrong)
+    assert document_of({"type": ["object", "null"]})
+
+
 def test_a_schema_that_holds_itself_is_refused() -> None:
     endless: dict[str, Any] = {}
     endless["default"] = endless
