@@ -52,9 +52,9 @@ class EffectRecord:
         kept: list[Change] = []
         counts: dict[str, int] = {}
         digests: list[bytes] | None = None
-        total = 0
+        total, has_secrets = 0, bool(secrets)
         for total, found in enumerate(changes, 1):
-            change = _without(secrets, found) if secrets else found
+            change = _without(secrets, found) if has_secrets else found
             if digests is None and not (total <= listed and is_settled(change)):
                 digests = [change_digest(each) for each in kept]
             if digests is not None:

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Awaitable, Callable
 from math import inf
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 from apcore.context import Context
 from apcore.errors import ModuleTimeoutError
@@ -24,8 +24,6 @@ from apcore.execution.windows import HERE, DeadlineInterrupt, Window
 
 logger = logging.getLogger("apcore.execution")
 
-
-W = TypeVar("W", bound=Watched)
 
 LimitOf = Callable[[Context, float], str]
 
@@ -56,7 +54,7 @@ class Deadlines:
         # Reentrant, because a signal handler or a finalizer may make a call in the middle of ours.
         self._lock = threading.RLock()
         self._wake = threading.Event()
-        self._next_look = 0.0
+        self._next_look = inf
         self._has_watcher = False
         weakref.finalize(self, self._wake.set)
 
@@ -85,7 +83,8 @@ class Deadlines:
         if monotonic() > deadline:
             raise timed_out(context)
         outer = HERE.window
-        entry = self._enter(Watched, deadline, context, outer)
+        entry = Watched(deadline, deadline + self._grace, context, self._lock)
+        self._watch(entry, deadline if outer is None else _nested(entry, outer))
         try:
             HERE.window = entry
             try:
@@ -102,14 +101,14 @@ class Deadlines:
             if not entry.is_due:
                 raise  # it is meant for a call around this one
             raise timed_out(context) from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if monotonic() > deadline:
                 raise timed_out(context) from error
             raise
         finally:
             HERE.window = outer
             self._active.pop(entry, None)
-            if entry.shut_for_it is not None:
+            if outer is not None and entry.shut_for_it is not None:
                 entry.shut_for_it.reopen()
         if monotonic() > deadline:
             raise timed_out(context)
@@ -118,7 +117,9 @@ class Deadlines:
     async def wait(self, deadline: float, context: Context, awaitable: Awaitable[Any]) -> Any:
         """What ``awaitable`` gives. Raises ModuleTimeoutError when the deadline passed before, as ``run()`` does."""
         coroutine = awaitable if type(awaitable) is types.CoroutineType else _coroutine(awaitable)
-        entry = self._enter(WatchedCoroutine, deadline, context, HERE.window)
+        outer = HERE.window
+        entry = WatchedCoroutine(deadline, deadline + self._grace, context, self._lock)
+        self._watch(entry, deadline if outer is None else _nested(entry, outer))
         is_ours = True
         try:
             try:
@@ -142,20 +143,12 @@ class Deadlines:
             raise timed_out(context)
         return result
 
-    def _enter(self, kind: type[W], deadline: float, context: Context, outer: Window | None) -> W:
+    def _watch(self, entry: Watched, soonest: float) -> None:
         """Begin to watch a call. First it is there to be seen, then we look when the watcher looks; see `look()`."""
-        if not self._has_watcher:
-            self.start()
-        entry = kind(deadline, deadline + self._grace, context, self._lock)
-        if outer is not None:
-            # While this call runs the one around it is not interrupted, so its time is ours.
-            entry.end = min(entry.end, outer.end)
-            if outer.shut():
-                entry.shut_for_it = outer
         self._active[entry] = None
-        if deadline < self._next_look or entry.end < self._next_look:
+        if soonest < self._next_look:
+            self.start()
             self._wake.set()
-        return entry
 
     def look(self) -> float:
         """Act on every call that is past its time; return how many seconds the watcher may sleep."""
@@ -188,6 +181,14 @@ class Deadlines:
             entry.interrupt()
             entry.end = now + max(self._grace, _SECONDS_TO_UNWIND)
         return entry.end if entry.warned else min(entry.deadline, entry.end)
+
+
+def _nested(entry: Watched, outer: Window) -> float:
+    """While this call runs the one around it is not interrupted, so its time is ours; when the first of both ends."""
+    entry.end = min(entry.end, outer.end)
+    if outer.shut():
+        entry.shut_for_it = outer
+    return min(entry.deadline, entry.end)
 
 
 _IDLE_SECONDS = 5.0

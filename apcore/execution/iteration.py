@@ -14,6 +14,7 @@ from apcore.context import Context
 from apcore.errors import ModuleExecuteError
 from apcore.execution.deadlines import Deadlines
 from apcore.execution.loops import LoopThread
+from apcore.pipeline import settled
 
 logger = logging.getLogger("apcore.execution")
 
@@ -36,7 +37,7 @@ class _Reader:
 
 async def iterate(
     call: Call,
-    call_within: Call,
+    call_within: Callable[..., Any],
     deadline: float | None,
     context: Context,
     function: Callable[..., Any],
@@ -59,7 +60,7 @@ async def iterate(
     try:
         while True:
             with at_hand():
-                chunk = await call_within(deadline, context, reader.take)
+                chunk = await settled(call_within(deadline, context, reader.take))
             if chunk is END:
                 return
             yield chunk
@@ -76,11 +77,15 @@ async def iterate(
 
 
 async def _source(
-    call_within: Call, deadline: float | None, context: Context, function: Callable[..., Any], *args: Any
+    call_within: Callable[..., Any],
+    deadline: float | None,
+    context: Context,
+    function: Callable[..., Any],
+    *args: Any,
 ) -> Any:
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
         return function(*args)  # runs nothing yet
-    return await call_within(deadline, context, function, *args)
+    return await settled(call_within(deadline, context, function, *args))
 
 
 def _reader(source: Any, context: Context, deadlines: Deadlines) -> _Reader:

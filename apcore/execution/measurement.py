@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
+from types import CoroutineType
 from typing import Any
 
 from apcore.context import Context, is_cancelled_from_outside
@@ -25,17 +26,17 @@ class EffectMeter:
     def __init__(self, settings: ExecutorSettings) -> None:
         self._settings = settings
 
-    async def measure(self, runner: Runner, invocation: Invocation) -> EffectRecord:
+    def measure(self, runner: Runner, invocation: Invocation) -> Awaitable[EffectRecord]:
         """The effect that ``invocation`` would have. Raises what the module raises: such a call needs no signature."""
         match invocation.definition.effect:
             case "transactional":
-                return await self._rehearse(runner, invocation)
+                return self._rehearse(runner, invocation)
             case "planned":
-                return planned_effect(await self.plan(runner, invocation), invocation.secrets)
+                return self._planned(runner, invocation)
             case "declared":
-                return await self._declared(runner, invocation)
+                return self._declared(runner, invocation)
             case _:
-                return NO_EFFECT
+                return _unknown()
 
     async def plan(self, runner: Runner, invocation: Invocation) -> Plan:
         """What the module's ``plan()`` returns. Raises ModuleExecuteError when that is no Plan."""
@@ -67,6 +68,9 @@ class EffectMeter:
 
         return await runner.measure(invocation, body) or NO_EFFECT
 
+    async def _planned(self, runner: Runner, invocation: Invocation) -> EffectRecord:
+        return planned_effect(await self.plan(runner, invocation), invocation.secrets)
+
     async def _declared(self, runner: Runner, invocation: Invocation) -> EffectRecord:
         definition, context = invocation.definition, invocation.context
         preview = await self._run(runner, invocation, definition.preview, context)
@@ -82,12 +86,17 @@ class EffectMeter:
         deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
         with definition.activity.inside(context, definition.module_id):
             try:
-                return await runner.call_within(deadline, context, function, inputs, context)
+                result = runner.call_within(deadline, context, function, inputs, context)
+                return await result if type(result) is CoroutineType else result
             except asyncio.CancelledError as error:
                 if is_cancelled_from_outside():
                     raise
                 message = f"{definition.module_id} awaited something that was cancelled"
                 raise ModuleExecuteError(message, module_id=definition.module_id) from error
+
+
+async def _unknown() -> EffectRecord:
+    return NO_EFFECT
 
 
 _UNCHANGEABLE = frozenset({str, int, float, bool, type(None)})

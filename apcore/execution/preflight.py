@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import Any
+from types import CoroutineType
+from typing import Any, Final
 
 from apcore.context import Context
 from apcore.effects import EffectRecord
@@ -13,12 +14,13 @@ from apcore.execution.measurement import EffectMeter
 from apcore.ids import validate_canonical_id
 from apcore.modules.change import Change
 from apcore.modules.definition import Function
-from apcore.pipeline import PipelineState, Step, Strategy
+from apcore.pipeline import PipelineState, Strategy
 
 logger = logging.getLogger("apcore.execution")
 
 
-@dataclass(frozen=True, slots=True)
+# Neither of the two is frozen: they hold lists anyway, and freezing seven objects takes longer than the checks do.
+@dataclass(slots=True)
 class PreflightCheckResult:
     """One check: its name, whether it passed, the error object (§8.1) if not, and advisory warnings (§12.8.4)."""
 
@@ -32,7 +34,7 @@ class PreflightCheckResult:
         return {"check": self.check, "passed": self.passed, "error": self.error, "warnings": list(self.warnings)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PreflightResult:
     """What ``validate()`` found (§12.8.3).
 
@@ -64,7 +66,7 @@ class PreflightResult:
         }
 
 
-_CHECK_OF_STEP = {
+_CHECK_OF_STEP: Final = {
     "context_creation": "module_id",
     "module_lookup": "module_lookup",
     "call_chain_guard": "call_chain",
@@ -72,87 +74,97 @@ _CHECK_OF_STEP = {
     "approval_gate": "approval",
     "input_validation": "schema",
 }
-_POSITIONS = {name: position for position, name in enumerate(_CHECK_OF_STEP.values())}
-_ENDS_IT = {"module_id", "module_lookup"}
+_CHECKS: Final = tuple(_CHECK_OF_STEP.values())
+_ENDS_IT: Final = {"module_id", "module_lookup"}
 """Without an ID or a module there is nothing left to check (§12.8.1)."""
 
 
 class Preflight:
-    """Runs the pure steps of a strategy one by one and collects what they say."""
+    """Runs the pure steps of a strategy one by one and collects what they say; one object for one check of a call."""
 
     def __init__(self, strategy: Strategy, meter: EffectMeter) -> None:
         self._strategy = strategy
         self._meter = meter
+        self._found: dict[str, PreflightCheckResult | None] = dict.fromkeys(_CHECKS)
+        self._further: list[PreflightCheckResult] = []
 
     async def run(self, state: PipelineState) -> PreflightResult:
         """All checks; then, if every one passed, the module's own ``preflight()`` and its effect (C-18).
 
         No code of the module runs when a check was not made, because somebody replaced its step by an impure one.
         """
-        checks = await self._check(state)
-        valid = all(check.passed for check in checks)
-        known = getattr(state, "definition", None)
+        valid = await self._check(state)
         effect = None
-        if valid and _POSITIONS.keys() <= {check.check for check in checks}:
+        if valid and all(self._found.values()):
             if state.definition.preflight is not None:
-                checks += await self._warnings(state, state.definition.preflight)
-            effect = await self._effect(state, checks)
+                await self._warn(state, state.definition.preflight)
+            effect = await self._effect(state)
+        known = getattr(state, "definition", None)
         return PreflightResult(
-            valid=valid,
-            checks=checks,
-            requires_approval=known is not None and state.needs_approval,
-            predicted_changes=list(effect.changes) if effect else [],
-            effect=effect,
+            valid,
+            [*filter(None, self._found.values()), *self._further],
+            known is not None and state.needs_approval,
+            list(effect.changes) if effect else [],
+            effect,
         )
 
-    async def _check(self, state: PipelineState) -> list[PreflightCheckResult]:
-        found: list[PreflightCheckResult] = []
+    async def _check(self, state: PipelineState) -> bool:
+        """Make the checks; whether all passed. Without an ID or a module there is nothing left to check (§12.8.1)."""
+        valid = True
         for step in self._strategy.steps:
             if not step.pure:
                 continue
-            name = _CHECK_OF_STEP.get(step.name, step.name)
+            name = _CHECK_OF_STEP.get(step.name)
             try:
                 if name == "module_id":
                     validate_canonical_id(state.module_id)
-                await (step.perform(state) if step.before or step.after or not step.native else _plainly(step, state))
+                output = step.begin(state)
+                if output is not None and type(output) is CoroutineType:
+                    await output
             except Exception as error:  # noqa: BLE001 - failures are collected, not raised (§12.8.1)
                 if step.ignore_errors:
                     warning = f"Step {step.name!r} failed and is configured to be ignored"
-                    found.append(PreflightCheckResult(name, passed=True, warnings=[warning]))
+                    self._note(name, PreflightCheckResult(name or step.name, True, None, [warning]))
                     continue
-                failed = PreflightCheckResult(name, passed=False, error=_describe(error, state))
-                if name in _ENDS_IT:
-                    return [check for check in found if _position(check) < _position(failed)] + [failed]
-                found.append(failed)
+                valid = False
+                self._note(name, PreflightCheckResult(name or step.name, False, _describe(error, state), []))
+                if name is not None and name in _ENDS_IT:
+                    self._forget_all_after(name)
+                    break
             else:
-                if name in _POSITIONS:  # what is no check has no entry when there is nothing to say
-                    found.append(PreflightCheckResult(name, True, None, []))
-        return sorted(found, key=_position)
+                if name is not None:  # what is no check has no entry when there is nothing to say
+                    self._found[name] = PreflightCheckResult(name, True, None, [])
+        return valid
 
-    async def _warnings(self, state: PipelineState, preflight: Function) -> list[PreflightCheckResult]:
+    def _note(self, name: str | None, result: PreflightCheckResult) -> None:
+        if name is None:
+            self._further.append(result)
+        else:
+            self._found[name] = result
+
+    def _forget_all_after(self, last: str) -> None:
+        """Steps do not run in the order in which their checks are listed."""
+        for name in _CHECKS[_CHECKS.index(last) + 1 :]:
+            self._found[name] = None
+        self._further.clear()
+
+    async def _warn(self, state: PipelineState, preflight: Function) -> None:
         """What ``preflight()`` warns of; it advises and never fails the validation (§12.8.5.1)."""
         try:
             texts = await self._meter.warnings(state.runner, state.invocation(), preflight)
         except Exception as error:  # noqa: BLE001 - preflight() only advises (§12.8.5.1)
             texts = [f"preflight() failed: {_message(error, state)}"]
-        return [PreflightCheckResult("module_preflight", passed=True, warnings=texts)] if texts else []
+        if texts:
+            self._further.append(PreflightCheckResult("module_preflight", True, None, texts))
 
-    async def _effect(self, state: PipelineState, checks: list[PreflightCheckResult]) -> EffectRecord | None:
+    async def _effect(self, state: PipelineState) -> EffectRecord | None:
         """What the call would change; a module that cannot tell gives a warning and no changes (PV-05)."""
         try:
             return await self._meter.measure(state.runner, state.invocation())
         except Exception as error:  # noqa: BLE001 - a preview that fails is a warning (PV-05)
             text = f"The effect could not be previewed: {_message(error, state)}"
-            checks.append(PreflightCheckResult("module_preview", passed=True, warnings=[text]))
+            self._further.append(PreflightCheckResult("module_preview", True, None, [text]))
             return None
-
-
-async def _plainly(step: Step, state: PipelineState) -> None:
-    await step.run(state) if step.is_async else step.run(state)
-
-
-def _position(check: PreflightCheckResult) -> int:
-    return _POSITIONS.get(check.check, len(_POSITIONS))
 
 
 def _describe(error: Exception, state: PipelineState) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from contextvars import copy_context
 from inspect import CO_COROUTINE
 from time import monotonic, sleep
 from types import CoroutineType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 
@@ -20,6 +20,8 @@ from apcore.errors import InternalError, ModuleExecuteError
 from apcore.execution.deadlines import Deadlines, timed_out
 from apcore.execution.iteration import iterate
 from apcore.execution.loops import LoopThread, parent_loop, running_parent_loop
+from apcore.execution.streaming import ConsumerLeft
+from apcore.execution.windows import DeadlineInterrupt
 from apcore.pipeline import Body, Invocation
 
 T = TypeVar("T")
@@ -50,17 +52,22 @@ class SyncRunner:
         """Call ``function``; an awaitable result is awaited to its end."""
         return complete(function, *args)
 
-    async def call_within(
-        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
-    ) -> Any:
+    def call_within(self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
         """Call ``function`` until ``deadline``. Raises ModuleTimeoutError past it (§12.7.5)."""
         if deadline is None:
             return complete(function, *args)
         code = getattr(function, "__code__", None)
         if code is not None and code.co_flags & CO_COROUTINE:  # calling it runs nothing yet
             return _on_a_loop(_settled_within, self._deadlines, deadline, context, function, *args)
-        result = self._deadlines.run(deadline, context, _plainly, function, *args)
-        if not _is_awaitable(result):
+        try:
+            result = self._deadlines.run(deadline, context, function, *args)
+        except StopIteration as stop:
+            raise _stopped(function) from stop
+        except Exception:
+            raise
+        except BaseException as end:  # noqa: BLE001 - as in complete()
+            _survive(end)
+        if type(result) is dict or not _is_awaitable(result):
             return result
         # Starting and serving a loop is nothing to be interrupted in; the steps of the coroutine are.
         return _on_a_loop(_awaited_within, self._deadlines, deadline, context, result)
@@ -80,10 +87,10 @@ class SyncRunner:
         """Without transactions there is none that an error could have broken."""
         return True
 
-    async def execute(self, invocation: Invocation, body: Body) -> None:
+    def execute(self, invocation: Invocation, body: Body) -> Awaitable[None]:
         """No transaction in pure Python: just run it. Raises EffectDriftError when a measured effect was approved."""
         _refuse_what_must_be_measured(invocation)
-        await body(self)
+        return body(self)
 
     async def measure(self, invocation: Invocation, body: Body) -> EffectRecord | None:
         """Pure Python cannot undo what a module did, so it does not try."""
@@ -102,7 +109,9 @@ class AsyncRunner:
             if iscoroutinefunction(function):
                 return await function(*args)
             return await _settled(await _on_the_thread(_plainly, function, *args))
-        except SystemExit as end:
+        except Exception:
+            raise
+        except BaseException as end:  # noqa: BLE001 - it goes on, as what it is or as what a caller can catch
             _survive(end)
 
     async def call_within(
@@ -133,10 +142,10 @@ class AsyncRunner:
         """Without transactions there is none that an error could have broken."""
         return True
 
-    async def execute(self, invocation: Invocation, body: Body) -> None:
+    def execute(self, invocation: Invocation, body: Body) -> Awaitable[None]:
         """No transaction in pure Python: just run it. Raises EffectDriftError when a measured effect was approved."""
         _refuse_what_must_be_measured(invocation)
-        await body(self)
+        return body(self)
 
     async def measure(self, invocation: Invocation, body: Body) -> EffectRecord | None:
         """Pure Python cannot undo what a module did, so it does not try."""
@@ -153,16 +162,25 @@ def complete(function: Callable[..., Any], /, *args: Any) -> Any:
     try:
         result = function(*args)
         return _on_a_loop(_settled, result) if _is_awaitable(result) else result
-    except SystemExit as end:
+    except Exception:
+        raise
+    except BaseException as end:  # noqa: BLE001 - it goes on, as what it is or as what a caller can catch
         _survive(end)
 
 
-def _survive(end: SystemExit) -> NoReturn:
-    """Code that calls `sys.exit()` ends its own call, not a process that serves others and would be started again to
-    the same end. A worker that is told to stop raises a subclass, and stops."""
-    if type(end) is not SystemExit:
+_ENDINGS: Final = (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, DeadlineInterrupt, ConsumerLeft)
+"""What ends more than the code that raises it."""
+
+
+def _survive(end: BaseException) -> NoReturn:
+    """Code that calls `sys.exit()`, or raises what no caller catches, ends its own call, and not a process that serves
+    others and would be started again to the same end. A worker that is told to stop raises a subclass of SystemExit.
+    """
+    if isinstance(end, _ENDINGS) or (isinstance(end, SystemExit) and type(end) is not SystemExit):
         raise end
-    raise ModuleExecuteError("The module tried to end the process", details={"type": "SystemExit"}) from end
+    kind = type(end).__name__
+    what = "tried to end the process" if isinstance(end, SystemExit) else f"raised {kind}, which is no Exception"
+    raise ModuleExecuteError(f"The module {what}", details={"type": kind}) from end
 
 
 def _on_a_loop(function: Callable[..., Coroutine[Any, Any, Any]], /, *args: Any) -> Any:
@@ -195,7 +213,9 @@ async def _settled_within(
 async def _awaited_within(deadlines: Deadlines, deadline: float, context: Context, awaitable: Awaitable[Any]) -> Any:
     try:
         return await deadlines.wait(deadline, context, awaitable)
-    except SystemExit as end:
+    except Exception:
+        raise
+    except BaseException as end:  # noqa: BLE001 - as in complete()
         _survive(end)
 
 
@@ -206,10 +226,16 @@ def _plainly(function: Callable[..., Any], /, *args: Any) -> Any:
     """``function(*args)``. A future cannot carry a StopIteration, and whoever waits for it would wait for ever."""
     try:
         return function(*args)
-    except SystemExit as end:
-        _survive(end)
     except StopIteration as stop:
-        raise RuntimeError(f"{getattr(function, '__qualname__', 'A function')} raised StopIteration") from stop
+        raise _stopped(function) from stop
+    except Exception:
+        raise
+    except BaseException as end:  # noqa: BLE001 - as in complete()
+        _survive(end)
+
+
+def _stopped(function: Callable[..., Any]) -> RuntimeError:
+    return RuntimeError(f"{getattr(function, '__qualname__', 'A function')} raised StopIteration")
 
 
 def _refuse_what_must_be_measured(invocation: Invocation) -> None:

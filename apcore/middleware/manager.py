@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import CoroutineType
 from typing import Any, Final
 
 from apcore.context import Context
@@ -107,7 +108,9 @@ class MiddlewareManager:
         """
         passage, runner = self.passage(module_id, context), _Alone()
         try:
-            return await passage.after(await next(await passage.before(inputs, runner)), runner)
+            given = passage.before(inputs, runner)
+            output = passage.after(await next(await given if type(given) is CoroutineType else given), runner)
+            return await output if type(output) is CoroutineType else output
         except Exception as error:  # noqa: BLE001 - every failure goes on as ModuleError (§8.3)
             failure = propagate_error(error, module_id, context)
             fallback = await passage.recover(failure, runner)

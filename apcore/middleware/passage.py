@@ -7,6 +7,7 @@ import copy
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from types import CoroutineType
 from typing import Any, Final, Protocol
 
 from asgiref.sync import iscoroutinefunction
@@ -23,10 +24,8 @@ Hook = Callable[..., Any]
 class Invoker(Protocol):
     """Runs a hook, sync or async, within the deadline of a call: the runner of the pipeline."""
 
-    async def call_within(
-        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
-    ) -> Any:
-        """The result of ``function(*args)``. Raises ModuleTimeoutError past the deadline."""
+    def call_within(self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
+        """What ``function(*args)`` gives, or a coroutine that does. Raises ModuleTimeoutError past the deadline."""
         ...
 
 
@@ -92,41 +91,66 @@ class Passage:
         self.inputs: Mapping[str, Any] = {}
         self.output: Any = None
 
-    async def before(self, inputs: Mapping[str, Any], runner: Invoker) -> Mapping[str, Any]:
-        """The inputs after every ``before()``, outermost first (§11.8.2). Goes on where a retry has to begin."""
+    def before(self, inputs: Mapping[str, Any], runner: Invoker) -> Any:
+        """The inputs after every ``before()``, outermost first (§11.8.2). Goes on where a retry has to begin.
+
+        A coroutine gives them where a hook has to be waited for.
+        """
         self.inputs = copy.deepcopy(self._kept[self._entered - 1]) if self._entered else inputs
-        layers, context = self._layers, self._context
-        while self._entered < len(layers):
-            layer = layers[self._entered]
-            if layer.waits_before:
-                self._entered += 1
-                self._settle(layer, await self._call(runner, layer, layer.before, self.inputs))
-                continue
-            try:
-                replacement = await runner.call_within(context.deadline, context, self._enter_plain_layers)
-            except ModuleError:
-                raise
-            except Exception as error:
-                raise _chain_error(layers[self._entered - 1], error) from error
+        replacement = self._enter_while_plain(runner)
+        if replacement is _DONE and self._entered == len(self._layers):
+            return self.inputs
+        return self._before(replacement, runner)
+
+    async def _before(self, replacement: Any, runner: Invoker) -> Mapping[str, Any]:
+        layers = self._layers
+        while True:
+            if type(replacement) is CoroutineType:
+                replacement = await _from_hook(replacement, self._last_entered)
             if replacement is not _DONE:
-                self._settle(layers[self._entered - 1], replacement)
-        return self.inputs
+                self._settle(self._last_entered(), replacement)
+            elif self._entered == len(layers):
+                return self.inputs
+            else:
+                layer = layers[self._entered]
+                self._settle(layer, await self._call(runner, layer, self._enter, layer))
+            replacement = self._enter_while_plain(runner)
+
+    async def _enter(self, module_id: str, layer: Layer, context: Context) -> Any:
+        """Enter a layer that is waited for. One whose turn comes too late was not entered, and hears of no error."""
+        self._entered += 1
+        assert layer.before is not None
+        return await layer.before(module_id, self.inputs, context)
+
+    def _enter_while_plain(self, runner: Invoker) -> Any:
+        """Enter all layers up to the next coroutine, in one go."""
+        layers, context = self._layers, self._context
+        if self._entered == len(layers) or layers[self._entered].waits_before:
+            return _DONE
+        try:
+            return runner.call_within(context.deadline, context, self._enter_plain_layers)
+        except ModuleError:
+            raise
+        except Exception as error:
+            raise _chain_error(self._last_entered(), error) from error
 
     def _enter_plain_layers(self) -> Any:
-        """Enter all layers up to the next coroutine; an awaitable that a plain function returned is handed back."""
-        layers = self._layers
-        while self._entered < len(layers):
-            layer = layers[self._entered]
+        """What an awaitable that a plain function returned gives, its layer entered, or _DONE."""
+        module_id, context = self._module_id, self._context
+        for layer in self._layers[self._entered :]:
             if layer.waits_before:
                 break
             self._entered += 1
             hook = layer.before
-            replacement = None if hook is None else hook(self._module_id, self.inputs, self._context)
+            replacement = None if hook is None else hook(module_id, self.inputs, context)
             if replacement is not None or layer.can_retry:
                 if hasattr(replacement, "__await__"):
                     return replacement
                 self._settle(layer, replacement)
         return _DONE
+
+    def _last_entered(self) -> Layer:
+        return self._layers[self._entered - 1]
 
     def _settle(self, layer: Layer, replacement: Any) -> None:
         if replacement is not None:
@@ -141,40 +165,58 @@ class Passage:
         except Exception as error:  # noqa: BLE001 - whatever a foreign __deepcopy__ raises
             logger.warning("Inputs of %s cannot be copied: no retry (%s)", self._module_id, type(error).__name__)
 
-    async def after(self, output: Any, runner: Invoker) -> Any:
-        """The output after every ``after()``, innermost first; the same object when nobody replaced it (§11.8.3)."""
-        self.output, self._left, context = output, self._entered, self._context
-        while self._left:
-            layer = self._layers[self._left - 1]
-            if layer.waits_after:
-                self._left -= 1
-                self._take_output(layer, await self._call(runner, layer, layer.after, self.inputs, self.output))
-                continue
-            try:
-                replacement = await runner.call_within(context.deadline, context, self._leave_plain_layers)
-            except ModuleError:
-                raise
-            except Exception as error:
-                raise _chain_error(self._layers[self._left], error) from error
+    def after(self, output: Any, runner: Invoker) -> Any:
+        """The output after every ``after()``, innermost first; the same object when nobody replaced it (§11.8.3).
+
+        A coroutine gives it where a hook has to be waited for.
+        """
+        self.output, self._left = output, self._entered
+        replacement = self._leave_while_plain(runner)
+        if replacement is _DONE and not self._left:
+            return self.output
+        return self._after(replacement, runner)
+
+    async def _after(self, replacement: Any, runner: Invoker) -> Any:
+        while True:
+            if type(replacement) is CoroutineType:
+                replacement = await _from_hook(replacement, self._last_left)
             if replacement is not _DONE:
-                self._take_output(self._layers[self._left], replacement)
-        return self.output
+                self._take_output(self._last_left(), replacement)
+            elif not self._left:
+                return self.output
+            else:
+                self._left -= 1
+                layer = self._last_left()
+                self._take_output(layer, await self._call(runner, layer, layer.after, self.inputs, self.output))
+            replacement = self._leave_while_plain(runner)
+
+    def _leave_while_plain(self, runner: Invoker) -> Any:
+        context = self._context
+        if not self._left or self._layers[self._left - 1].waits_after:
+            return _DONE
+        try:
+            return runner.call_within(context.deadline, context, self._leave_plain_layers)
+        except ModuleError:
+            raise
+        except Exception as error:
+            raise _chain_error(self._last_left(), error) from error
 
     def _leave_plain_layers(self) -> Any:
-        while self._left:
-            layer = self._layers[self._left - 1]
+        module_id, inputs, context = self._module_id, self.inputs, self._context
+        for layer in self._layers[: self._left][::-1]:
             if layer.waits_after:
                 break
             self._left -= 1
             hook = layer.after
-            if hook is None:
-                continue
-            replacement = hook(self._module_id, self.inputs, self.output, self._context)
+            replacement = None if hook is None else hook(module_id, inputs, self.output, context)
             if replacement is not None:
                 if hasattr(replacement, "__await__"):
                     return replacement
                 self._take_output(layer, replacement)
         return _DONE
+
+    def _last_left(self) -> Layer:
+        return self._layers[self._left]
 
     def _take_output(self, layer: Layer, replacement: Any) -> None:
         if replacement is not None:
@@ -221,11 +263,22 @@ class Passage:
         context = self._context
         assert hook is not None
         try:
-            return await runner.call_within(context.deadline, context, hook, self._module_id, *arguments, context)
+            result = runner.call_within(context.deadline, context, hook, self._module_id, *arguments, context)
+            return await result if type(result) is CoroutineType else result
         except ModuleError:
             raise
         except Exception as error:
             raise _chain_error(layer, error) from error
+
+
+async def _from_hook(awaited: Awaitable[Any], layer: Callable[[], Layer]) -> Any:
+    """What plain functions return that have to be waited for; ``layer()`` is whose failure it would be."""
+    try:
+        return await awaited
+    except ModuleError:
+        raise
+    except Exception as error:
+        raise _chain_error(layer(), error) from error
 
 
 def _chain_error(layer: Layer, error: Exception) -> MiddlewareChainError:

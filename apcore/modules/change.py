@@ -42,7 +42,7 @@ class Change:
     def __init__(
         self, action: str, target: str, summary: str, before: Any = UNSET, after: Any = UNSET, **extras: Any
     ) -> None:
-        if type(action) is not str or type(target) is not str or type(summary) is not str:
+        if not type(action) is type(target) is type(summary) is str:
             _require_texts(action=action, target=target, summary=summary)
         for key in extras:
             if not key.startswith("x-"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from types import CoroutineType
 from typing import Any
 
 from apcore.context import is_cancelled_from_outside
@@ -24,9 +25,11 @@ async def run_pipeline(strategy: Strategy, state: PipelineState, *, start: str |
     The middle part runs inside ``runner.execute``, so that a failure in it, or a late result, commits nothing.
     """
     before = strategy.before if start is None else strategy.before[strategy.before.index(strategy[start]) :]
-    for run, steps in ((_run_steps, before), (_run_together, strategy.together), (_run_steps, strategy.after)):
-        if steps and not state.stopped:
-            await run(steps, state)
+    await _run_steps(before, state)
+    if strategy.together and not state.stopped:
+        await _run_together(strategy.together, state)
+    if strategy.after and not state.stopped:
+        await _run_steps(strategy.after, state)
 
 
 async def _run_together(steps: tuple[Step, ...], state: PipelineState) -> None:
@@ -57,13 +60,13 @@ def _cannot_run_again() -> ModuleExecuteError:
 
 
 async def _run_steps(steps: tuple[Step, ...], state: PipelineState) -> None:
+    is_watched = state.run_until is not None
     for step in steps:
         state.step_name = step.name
         try:
-            if step.native and not step.before and not step.after:
-                output = await step.run(state) if step.is_async else step.run(state)
-            else:
-                output = await step.perform(state)
+            output = step.begin(state)
+            if output is not None and type(output) is CoroutineType:
+                output = await output
         except (Exception, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
                 raise
@@ -73,7 +76,7 @@ async def _run_steps(steps: tuple[Step, ...], state: PipelineState) -> None:
                 raise PipelineStepError(step.name, error) from error
             logger.warning("Step %r failed and is configured to be ignored (%s)", step.name, type(error).__name__)
             continue
-        if state.run_until is not None:
+        if is_watched:
             state.outputs[step.name] = output
             if _is_enough(state, step):
                 state.stopped = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from types import CoroutineType
 from typing import Any, Protocol
 
 from apcore.approval import ApprovalRequest, ApprovalResult
@@ -13,7 +14,7 @@ from apcore.modules.definition import ModuleDefinition
 from apcore.redaction import SensitiveValues
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for every call, and freezing it takes longer than the rest of it
 class Invocation:
     """One run of a module: what a runner needs to put a transaction around it.
 
@@ -62,10 +63,11 @@ class Runner(Protocol):
         """Run ``function``, sync or async, and return its result."""
         ...
 
-    async def call_within(
-        self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
-    ) -> Any:
-        """Run ``function`` until ``deadline`` (monotonic seconds). Raises ModuleTimeoutError past it (§12.7.5)."""
+    def call_within(self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
+        """Run ``function`` until ``deadline`` (monotonic seconds). Raises ModuleTimeoutError past it (§12.7.5).
+
+        Returns what it returned, or a coroutine that does where one has to wait.
+        """
         ...
 
     def iterate(
@@ -82,7 +84,7 @@ class Runner(Protocol):
         """Whether a module that failed just now can run once more where this call is made."""
         ...
 
-    async def execute(self, invocation: Invocation, body: Body) -> None:
+    def execute(self, invocation: Invocation, body: Body) -> Awaitable[None]:
         """Run ``body`` in whatever transaction this process gives to the module.
 
         With a grant, whoever implements this consumes it and commits the effect in one transaction, or raises.
@@ -92,3 +94,8 @@ class Runner(Protocol):
     async def measure(self, invocation: Invocation, body: Body) -> EffectRecord | None:
         """Run ``body`` under capture and undo it; None when this process cannot measure."""
         ...
+
+
+async def settled(result: Any) -> Any:
+    """What ``call_within()`` returned, awaited where one has to wait for it."""
+    return await result if type(result) is CoroutineType else result

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import CoroutineType
 from typing import Any
-
-from asgiref.sync import iscoroutinefunction
 
 from apcore.errors import InvalidInputError, require
 from apcore.pipeline.state import PipelineState
@@ -19,8 +18,9 @@ class Step:
     """One named step: ``run(state)``, sync or async.
 
     ``pure`` steps change nothing outside and also run in ``Executor.validate()``. With ``ignore_errors`` a failure is
-    logged and the pipeline goes on (§5.16.1). ``native`` marks the project's own coroutines, which suspend only in the
-    runner and therefore need no bridge. ``before`` and ``after`` hooks are middleware of this step alone (§5.16.5).
+    logged and the pipeline goes on (§5.16.1). ``native`` marks the project's own functions, which need no bridge: they
+    return their output, or a coroutine where they have to wait, which suspends only in the runner. ``before`` and
+    ``after`` hooks are middleware of this step alone (§5.16.5).
     """
 
     name: str
@@ -30,7 +30,8 @@ class Step:
     native: bool = False
     before: tuple[StepFunction, ...] = ()
     after: tuple[StepFunction, ...] = ()
-    is_async: bool = field(init=False)
+    begin: StepFunction = field(init=False, repr=False, compare=False)
+    """``run`` itself where that is all there is to call, else ``perform``; a coroutine that it returns is awaited."""
 
     def __post_init__(self) -> None:
         name: object = self.name
@@ -42,7 +43,8 @@ class Step:
             require(f"The hooks of pipeline step {self.name!r}", hooks, (tuple, list), "a tuple of functions")
         if not all(callable(each) for each in (self.run, *self.before, *self.after)):
             raise InvalidInputError(f"Pipeline step {self.name!r} and its hooks must be functions of the state")
-        object.__setattr__(self, "is_async", iscoroutinefunction(self.run))
+        is_bare = self.native and not self.before and not self.after
+        object.__setattr__(self, "begin", self.run if is_bare else self.perform)
 
     async def perform(self, state: PipelineState) -> Any:
         """Run the hooks and the step, whatever kinds they are."""
@@ -50,7 +52,9 @@ class Step:
         for hook in self.before:
             await call(hook, state)
         if self.native:
-            output = await self.run(state) if self.is_async else self.run(state)
+            output = self.run(state)
+            if type(output) is CoroutineType:
+                output = await output
         else:
             output = await call(self.run, state)
         for hook in reversed(self.after):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractContextManager
+from types import CoroutineType
 from typing import Any, Final
 
 _END: Final = object()
@@ -32,7 +33,8 @@ class AccompaniedRunner:
     ) -> Any:
         """As the runner's own."""
         with self._scope():
-            return await self._runner.call_within(deadline, context, function, *args)
+            result = self._runner.call_within(deadline, context, function, *args)
+            return await result if type(result) is CoroutineType else result
 
     async def iterate(
         self, deadline: float | None, context: Any, function: Callable[..., Any], /, *args: Any

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Coroutine
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from apcore.acl import ACL, ACLChecker, ACLDecision, caller_is_listed
 from apcore.errors import ACLDeniedError, ModuleTimeoutError
-from apcore.pipeline import PipelineState
+from apcore.pipeline import PipelineState, settled
 
 logger = logging.getLogger("apcore.acl")
 
@@ -23,14 +24,25 @@ class AclCheck:
         self._acl = acl if isinstance(acl, ACL) else None
         self._checker = None if isinstance(acl, ACL) else acl
 
-    async def run(self, state: PipelineState) -> None:
-        """Raises ACLDeniedError. The caller learns that it was denied, the log of the ACL why."""
-        if self._is_listed(state) and await self._is_allowed(state):
-            return
-        caller = state.context.caller_id or "@external"
-        raise ACLDeniedError(
-            f"{caller} may not call {state.module_id}", details={"caller_id": caller, "target_id": state.module_id}
-        )
+    def run(self, state: PipelineState) -> Coroutine[Any, Any, None] | None:
+        """Raises ACLDeniedError. The caller learns that it was denied, the log of the ACL why.
+
+        A coroutine does so where somebody has to be asked: the database, handlers of conditions, another's access list.
+        """
+        if not self._is_listed(state):
+            raise _denied(state)
+        acl, context = self._acl, state.context
+        if acl is None:
+            return None if self._checker is None else self._require(self._is_allowed_by(self._checker, state), state)
+        if acl.is_stale or acl.policy.has_custom_conditions:
+            return self._require(self._is_allowed(acl, state), state)
+        if not acl.evaluate(context.caller_id, state.module_id, context).allowed:
+            raise _denied(state)
+        return None
+
+    async def _require(self, answer: Coroutine[Any, Any, bool], state: PipelineState) -> None:
+        if not await answer:
+            raise _denied(state)
 
     def _is_listed(self, state: PipelineState) -> bool:
         accepted, context = state.definition.allowed_callers, state.context
@@ -39,22 +51,19 @@ class AclCheck:
         logger.info("Denied: %s does not list its caller, trace %s", state.module_id, context.trace_id)
         return False
 
-    async def _is_allowed(self, state: PipelineState) -> bool:
-        acl, context = self._acl, state.context
-        if acl is None:
-            return self._checker is None or await self._is_allowed_by(self._checker, state)
+    async def _is_allowed(self, acl: ACL, state: PipelineState) -> bool:
         if acl.is_stale:
             await state.runner.call(acl.refresh)
         if acl.policy.has_custom_conditions:
             return (await self._decided_in_time(acl, state)).allowed
-        return acl.evaluate(context.caller_id, state.module_id, context).allowed
+        return acl.evaluate(state.context.caller_id, state.module_id, state.context).allowed
 
     async def _is_allowed_by(self, checker: ACLChecker, state: PipelineState) -> bool:
         """What somebody else's access list says; its errors and its silence deny (§11.3)."""
         question = (state.context.caller_id, state.module_id, state.context)
         deadline = monotonic() + LIMIT_MS / 1000
         try:
-            answer: object = await state.runner.call_within(deadline, state.context, checker.check, *question)
+            answer: object = await settled(state.runner.call_within(deadline, state.context, checker.check, *question))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong in a foreign check, it has not allowed anything
             name, trace_id = type(checker).__name__, state.context.trace_id
             logger.error("Denied: %s.check() failed (%s), trace %s", name, type(error).__name__, trace_id)
@@ -68,8 +77,15 @@ class AclCheck:
         first_match = policy.first_match_async if policy.has_async_conditions else policy.first_match
         deadline = monotonic() + LIMIT_MS / 1000
         try:
-            decision: ACLDecision = await state.runner.call_within(deadline, context, first_match, *question)
+            decision: ACLDecision = await settled(state.runner.call_within(deadline, context, first_match, *question))
         except ModuleTimeoutError:
             decision = ACLDecision("deny", None, None, f"no rule decided within {LIMIT_MS:,} ms")
         acl.audit(decision, *question)
         return decision
+
+
+def _denied(state: PipelineState) -> ACLDeniedError:
+    caller = state.context.caller_id or "@external"
+    return ACLDeniedError(
+        f"{caller} may not call {state.module_id}", details={"caller_id": caller, "target_id": state.module_id}
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
+from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -42,14 +43,16 @@ class ApprovalGate:
         self._events = events
         self._tells = not reports_itself(handler)
 
-    async def run(self, state: PipelineState) -> None:
+    def run(self, state: PipelineState) -> Coroutine[Any, Any, None] | None:
+        """None for a call that needs no signature, and for one that nobody can sign and no rewriter asked about."""
+        if not state.needs_approval or (self._handler is None and state.approval_asked is None):
+            return None
+        return self._sign(state)
+
+    async def _sign(self, state: PipelineState) -> None:
         """Raises ApprovalDeniedError, ApprovalTimeoutError or ApprovalPendingError; whatever is unclear is a denial."""
-        if not state.needs_approval:
-            return
         handler = self._handler
         if handler is None:
-            if state.approval_asked is None:
-                return
             if not state.dry_run:
                 await self._tell(state, denied(state.module_id, state.context))
             reason = f"An approval is needed ({state.approval_asked}) and no handler can give it"

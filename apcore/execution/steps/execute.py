@@ -6,6 +6,7 @@ import copy
 import hmac
 from contextlib import aclosing
 from threading import get_ident
+from types import CoroutineType
 from typing import Any
 
 from apcore.approval import EffectDriftError
@@ -51,7 +52,8 @@ class Execute:
             if state.is_streaming and definition.stream is not None and function is definition.execute:
                 state.result = await self._stream(state, definition.stream, deadline)
             else:
-                state.result = await state.runner.call_within(deadline, context, function, argument, context)
+                result = state.runner.call_within(deadline, context, function, argument, context)
+                state.result = await result if type(result) is CoroutineType else result
         finally:
             del activity.calls[state]
         return state.result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -63,13 +63,22 @@ class InputRewrite:
         self.rewriters: tuple[Rewriter, ...] = ()
         self._sensitive_keys = sensitive_keys
 
-    async def run(self, state: PipelineState) -> None:
+    def run(self, state: PipelineState) -> Coroutine[Any, Any, None] | None:
         """Raises ACLDeniedError for a refusal. A rewriter works on a copy: changing it in place has no effect."""
+        if self.rewriters:
+            return self._ask(state)
+        self._settle(state)
+        return None
+
+    async def _ask(self, state: PipelineState) -> None:
         for rewriter in self.rewriters:
             arguments = (state.module_id, copy.deepcopy(state.inputs), state.context)
             decision = await state.runner.call(rewriter, *arguments)
             if decision is not None:
                 _apply(decision, rewriter, state)
+        self._settle(state)
+
+    def _settle(self, state: PipelineState) -> None:
         state.inputs = state.definition.with_defaults(state.inputs)
         state.context.settle_inputs(state.inputs, state.definition.input_schema, self._sensitive_keys)
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Coroutine
+from types import CoroutineType
+from typing import Any
+
 from apcore.execution.steps.output_validation import validate_output
 from apcore.pipeline import PipelineState
 
@@ -9,11 +13,22 @@ from apcore.pipeline import PipelineState
 class MiddlewareAfter:
     """Runs every ``after()``, innermost first; a replaced output is validated again (C-46)."""
 
-    async def run(self, state: PipelineState) -> None:
+    def run(self, state: PipelineState) -> Coroutine[Any, Any, None] | None:
         """Raises what a middleware raises, and SchemaValidationError for a replacement that does not fit."""
         if state.passage is None:
-            return
-        output = await state.passage.after(state.result, state.runner)
-        if output is not state.result:
-            state.result = output
-            validate_output(state)
+            return None
+        output = state.passage.after(state.result, state.runner)
+        if type(output) is CoroutineType:
+            return _wait(output, state)
+        _take(output, state)
+        return None
+
+
+async def _wait(output: Awaitable[Any], state: PipelineState) -> None:
+    _take(await output, state)
+
+
+def _take(output: Any, state: PipelineState) -> None:
+    if output is not state.result:
+        state.result = output
+        validate_output(state)

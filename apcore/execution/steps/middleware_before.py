@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection
+from collections.abc import Awaitable, Collection, Coroutine, Mapping
 from time import monotonic
+from types import CoroutineType
+from typing import Any
 
 from apcore.errors import ApprovalDeniedError
 from apcore.execution.settings import ExecutorSettings
@@ -26,23 +28,31 @@ class MiddlewareBefore:
         self._sensitive_keys = sensitive_keys
         self._limit = settings.global_timeout / 1000
 
-    async def run(self, state: PipelineState) -> None:
+    def run(self, state: PipelineState) -> Coroutine[Any, Any, None] | None:
         """Raises ApprovalDeniedError when a middleware changes inputs that an approval was given for."""
         context = state.context
         if context.deadline is None and self._limit:
             context.deadline = monotonic() + self._limit
         if state.passage is None:  # another attempt goes on with the passage of the first
             if not self._middleware.onion:
-                return
+                return None
             state.passage = self._middleware.passage(state.module_id, context)
+        given = state.inputs if state.sealed_inputs is None else copy.deepcopy(state.sealed_inputs)
+        inputs = state.passage.before(given, state.runner)
+        if type(inputs) is CoroutineType:
+            return self._wait(inputs, state)
+        self._take(inputs, state)
+        return None
+
+    async def _wait(self, inputs: Awaitable[Mapping[str, Any]], state: PipelineState) -> None:
+        self._take(await inputs, state)
+
+    def _take(self, inputs: Mapping[str, Any], state: PipelineState) -> None:
         if state.sealed_inputs is None:
-            before = state.inputs
-            state.inputs = await state.passage.before(before, state.runner)
-            if state.inputs is not before:
-                context.settle_inputs(state.inputs, state.definition.input_schema, self._sensitive_keys)
-            return
-        changed = await state.passage.before(copy.deepcopy(state.sealed_inputs), state.runner)
-        if changed != state.sealed_inputs:
+            if inputs is not state.inputs:
+                state.inputs = inputs
+                state.context.settle_inputs(inputs, state.definition.input_schema, self._sensitive_keys)
+        elif inputs != state.sealed_inputs:
             raise ApprovalDeniedError(
                 state.grant,
                 "A middleware changed the inputs after they were approved; a rewriter can do so before the approval",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+from typing import Any
+
 from apcore.errors import ModuleDisabledError, ModuleNotFoundError
 from apcore.ids import validate_canonical_id
 from apcore.pipeline import PipelineState
@@ -16,7 +19,7 @@ class ModuleLookup:
         self._registry = registry
         self._toggles = toggles
 
-    async def run(self, state: PipelineState) -> None:
+    def run(self, state: PipelineState) -> Coroutine[Any, Any, None] | None:
         """Raises InvalidModuleIdError, ModuleNotFoundError or ModuleDisabledError (§8.2)."""
         try:
             state.definition = self._registry.get_definition(state.module_id)
@@ -24,6 +27,14 @@ class ModuleLookup:
             validate_canonical_id(state.module_id)
             raise
         if self._toggles.is_stale:
-            await state.runner.call(self._toggles.refresh)
+            return self._refresh(state)
+        self._require_enabled(state)
+        return None
+
+    async def _refresh(self, state: PipelineState) -> None:
+        await state.runner.call(self._toggles.refresh)
+        self._require_enabled(state)
+
+    def _require_enabled(self, state: PipelineState) -> None:
         if not self._toggles.is_enabled(state.module_id):
             raise ModuleDisabledError(f"Module {state.module_id!r} is disabled", module_id=state.module_id)

@@ -11,6 +11,7 @@ from apcore.context import Context
 from apcore.errors import InternalError, InvalidInputError, MiddlewareChainError, ModuleError, ModuleTimeoutError
 from apcore.execution import drive
 from apcore.middleware import Middleware, MiddlewareManager, Passage
+from apcore.pipeline import settled
 
 
 class Alone:
@@ -62,11 +63,11 @@ def test_higher_priorities_are_further_out_and_ties_keep_their_order(priorities:
     for index, priority in enumerate(priorities):
         chain.add(Layer(f"{priority}/{index}", log), priority=priority)
     way = chain.passage("m.one", Context.create())
-    drive(way.before({}, Alone()))
+    drive(settled(way.before({}, Alone())))
     expected = [f"{p}/{i}" for i, p in sorted(enumerate(priorities), key=lambda pair: (-pair[1], pair[0]))]
     assert log == [f"{name}.before" for name in expected]
     log.clear()
-    drive(way.after({}, Alone()))
+    drive(settled(way.after({}, Alone())))
     assert log == [f"{name}.after" for name in reversed(expected)]
 
 
