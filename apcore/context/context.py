@@ -23,10 +23,10 @@ _REHEARSAL = "_apcore.rehearsal"
 class Context:
     """Runtime facts of one call, and the bag that its chain shares (§5.7).
 
-    Inside a module ``call_chain`` ends with the module itself and ``caller_id`` is the entry before it. ``data`` is one
-    dict for the whole chain; everything else belongs to this call alone. ``span`` is what traces this call, None when
-    nobody does; on a context for a top-level call it may be what the call continues, a ``TraceParent`` or a
-    ``TraceLink`` (§10.1).
+    Without a ``trace_id`` a trace begins. Inside a module ``call_chain`` ends with the module itself and ``caller_id``
+    is the entry before it. ``data`` is one dict for the whole chain; everything else belongs to this call alone.
+    ``span`` is what traces this call, None when nobody does; on a context for a top-level call it may be what the call
+    continues, a ``TraceParent`` or a ``TraceLink`` (§10.1).
     """
 
     __slots__ = (
@@ -48,7 +48,7 @@ class Context:
 
     def __init__(
         self,
-        trace_id: str,
+        trace_id: str = "",
         caller_id: str | None = None,
         call_chain: tuple[str, ...] = (),
         executor: Any = None,
@@ -59,7 +59,7 @@ class Context:
         redacted_inputs: dict[str, Any] | None = None,
         deadline: float | None = None,
     ) -> None:
-        self.trace_id = trace_id
+        self.trace_id = trace_id or new_trace_id()
         self.caller_id = caller_id
         self.call_chain = call_chain
         self.executor = executor
@@ -96,7 +96,7 @@ class Context:
             logger.warning("Ignoring an invalid trace_parent; a new trace ID was generated")
             trace_parent = None
         context = cls(
-            trace_parent or new_trace_id(),
+            trace_parent or "",
             caller_id,
             require_texts("call_chain of a context", call_chain),
             executor,

@@ -184,13 +184,14 @@ class Executor:
         output as one chunk. ``on_result`` is told the whole output, as the middleware left it. Closing the generator
         early ends the module where it stands, and nothing is committed. Raises ModuleError.
         """
+        told = _told(on_result)
         state = PipelineState(module_id, inputs, context, self._async_runner, is_streaming=True)
         outputs: list[dict[str, Any]] = []
         call = self._run(self._strategy, state)
         async with aclosing(awaited_chunks(call, state.cancel, outputs.append)) as chunks:
             async for chunk in chunks:
                 yield chunk
-        for chunk in _rest(state, outputs[0], on_result):
+        for chunk in _rest(state, outputs[0], told):
             yield chunk
 
     def stream_sync(
@@ -206,9 +207,10 @@ class Executor:
         A transaction that the module runs in stays open between two chunks: what this thread writes meanwhile is part
         of it.
         """
+        told = _told(on_result)
         state = PipelineState(module_id, inputs, context, self._sync_runner, is_streaming=True)
         output = yield from paused_chunks(partial(self._run, self._strategy, state), state.cancel)
-        yield from _rest(state, output, on_result)
+        yield from _rest(state, output, told)
 
     def validate(
         self, module_id: str, inputs: Mapping[str, Any] | None = None, context: Context | None = None
@@ -410,6 +412,13 @@ def _limit_of(registry: Registry, settings: ExecutorSettings, context: Context, 
 def _around(hook: Any, proceed: Proceed, strategy: Strategy, state: PipelineState) -> Coroutine[Any, Any, Any]:
     around: Coroutine[Any, Any, Any] = hook(strategy, state, proceed)
     return around
+
+
+def _told(on_result: OnResult | None) -> OnResult | None:
+    """Who is told the whole output. Raises InvalidInputError before anything runs for what nobody can tell."""
+    if on_result is not None and not callable(on_result):
+        raise InvalidInputError(f"on_result must be a function of the output, not {type(on_result).__name__}")
+    return on_result
 
 
 def _rest(state: PipelineState, output: dict[str, Any], on_result: OnResult | None) -> Iterator[dict[str, Any]]:

@@ -54,6 +54,9 @@ class SysModulesSettings:
             return settings
         if isinstance(settings, Mapping):
             return cls.from_mapping(settings)
+        if not callable(getattr(settings, "get", None)):
+            given = type(settings).__name__
+            raise ConfigError(f"Settings of system modules are a Config, a mapping or SysModulesSettings, not {given}")
         if getattr(settings, "mode", "legacy") == "namespace":
             return cls.from_mapping(settings.namespace("sys_modules"))
         return cls.from_mapping(settings.get("sys_modules") or {})

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import Any, Final
 
-from apcore.context import Context, new_trace_id
+from apcore.context import Context
 from apcore.redaction import NO_SECRETS, SensitiveValues, redact
 
 
@@ -83,7 +83,7 @@ def entered(state: Any) -> Context:
 
     The executor takes it as it is (§5.9); who asks again gets the same one.
     """
-    parent = state.parent if state.parent is not None else Context(new_trace_id())
+    parent = state.parent if state.parent is not None else Context()
     context: Context = parent.enter(state.module_id)
     context.prepared_for = state.module_id
     state.parent = context

@@ -42,6 +42,7 @@ REFUSING: dict[str, dict[str, list[Any]]] = {
     "safe_unregister": {"registry": [None, 5]},
     "Context.create": {"identity": ["ada"], "data": [[1]]},
     "CallbackApprovalHandler": {"callback": [None, 5]},
+    "SysModulesSettings.read": {"settings": [None, 5]},
     "ACL": {"rules": [None, 5], "audit": [5]},
 }
 NEEDED = {

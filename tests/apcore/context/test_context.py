@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apcore.context import CancelToken, Context, Identity
+from apcore.context import CancelToken, Context, Identity, is_trace_id
 from apcore.errors import InvalidInputError
 from tests.apcore.strategies import identities
 
@@ -20,6 +20,19 @@ def test_inside_a_module_the_chain_ends_with_itself() -> None:
     assert inner.call_chain == ("a.one", "b.two", "c.three")
     assert inner.caller_id == "b.two"
     assert root.enter("a.one").caller_id is None
+
+
+@pytest.mark.req("R-12.7.2-01", "R-12.7.2-02", "R-12.7.2-04")
+def test_the_sample_of_shared_data_runs_as_it_is_printed() -> None:
+    context1, context2 = Context(data={}), Context(data={})
+    context1.data["key"] = "value"
+    sub_context = context1.child("module_c")
+
+    assert sub_context.data["key"] == "value"
+    assert sub_context.data is context1.data
+    assert context2.data == {}
+    assert is_trace_id(context1.trace_id)
+    assert sub_context.trace_id == context1.trace_id != context2.trace_id
 
 
 def test_a_child_made_for_a_module_is_not_extended_twice() -> None:

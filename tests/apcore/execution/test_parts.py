@@ -77,6 +77,11 @@ def test_a_predicate_that_is_no_function_is_refused_in_words(executor: Executor,
         executor.call("math.add", {"a": 1, "b": 2}, run_until=predicate)
 
 
+def test_who_is_told_the_output_is_a_function(executor: Executor) -> None:
+    with pytest.raises(InvalidInputError, match="on_result must be a function"):
+        list(executor.stream_sync("math.add", {"a": 1, "b": 2}, on_result=5))  # type: ignore[arg-type]
+
+
 @pytest.mark.req("R-7.2-02")
 def test_a_handler_that_only_asks_is_one_and_resumes_nothing() -> None:
     @module(id="m.x", annotations={"requires_approval": True})
