@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from apcore.errors import ConfigError, ModuleError
-from apcore.redaction import NO_SECRETS, SensitiveValues
+from apcore.redaction import NO_SECRETS, SensitiveValues, redact_text
 
 _LONGEST_MESSAGE: Final = 500
 _CHANGING: Final = re.compile(
@@ -138,13 +138,13 @@ def record_of(
     """What may be remembered of an error.
 
     The text of an exception that no module meant for its caller is never used, since it may hold anything; other
-    messages lose the ``secrets`` of the call.
+    messages lose the ``secrets`` of the call, and what looks like one.
     """
     original = _original(error)
     code = secrets.hide(error.code) if isinstance(error, ModuleError) else "MODULE_EXECUTE_ERROR"
     message = error.message if isinstance(error, ModuleError) else f"Unexpected error ({type(error).__name__})"
     kind, where = type(original).__name__, _place(original)
-    shown = secrets.hide(message)[:_LONGEST_MESSAGE]
+    shown = redact_text(secrets.hide(message))[:_LONGEST_MESSAGE]
     stable = _CHANGING.sub("…", shown)
     essence = repr((module_id, code, kind, where, stable))
     fingerprint = hashlib.sha256(essence.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -41,12 +41,16 @@ class ErrorWrapperMiddleware:
         definition = getattr(state, "definition", None)
         schema = None if definition is None else definition.input_schema
         secrets = SensitiveValues(state.inputs, schema, self._keys)
+
+        def shown(value: Any) -> Any:
+            return redact(secrets.hide(value), None, self._keys)
+
         for told in error.with_causes():
-            told.args = tuple(secrets.hide(each) if isinstance(each, str) else each for each in told.args)
-            told.details = _named_without(secrets, redact(secrets.hide(told.details), None, self._keys))
-            told.ai_guidance, told.suggestion = secrets.hide(told.ai_guidance), secrets.hide(told.suggestion)
+            told.args = tuple(shown(each) if isinstance(each, str) else each for each in told.args)
+            told.details = _named_without(secrets, shown(told.details))
+            told.ai_guidance, told.suggestion = shown(told.ai_guidance), shown(told.suggestion)
             if isinstance(told, SchemaValidationError):
-                told.errors = secrets.hide(told.errors)
+                told.errors = shown(told.errors)
             if told.code != (code := secrets.hide(told.code)):
                 told.code = code
 

@@ -98,8 +98,9 @@ def test_no_secret_is_kept(history: ErrorHistory) -> None:
     history.record("a.one", fail("hunter22"), secrets=secrets)
     history.record("a.one", ModuleError("hunter22 does not fit", details={"tried": "hunter22"}), secrets=secrets)
     history.record("a.one", ValueError("hunter22"))
+    history.record("a.one", ModuleError("No answer from postgres://ada:hunter22@db, password: hunter22"))
     assert "hunter22" not in json.dumps([entry.to_dict() for entry in history.entries()])
-    assert len(history.entries()) == 3
+    assert len(history.entries()) == 4
 
 
 def test_a_long_message_is_cut(history: ErrorHistory) -> None:

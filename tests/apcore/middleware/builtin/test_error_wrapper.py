@@ -53,6 +53,18 @@ def test_the_secrets_of_the_inputs_are_hidden_in_every_part_of_the_error():
     assert raised.value.details["token"] == "***REDACTED***"
 
 
+def test_credentials_that_are_no_inputs_are_hidden_by_their_form():
+    def error() -> ModuleError:
+        return ModuleError("No answer from postgres://ada:hunter2@db", suggestion="Try postgres://ada:hunter2@spare")
+
+    executor = executor_with()
+    executor.registry.register("m.telling", Telling(error))
+    with pytest.raises(ModuleError) as raised:
+        executor.call("m.telling", {})
+    assert raised.value.message == "No answer from postgres://***REDACTED***@db"
+    assert raised.value.suggestion == "Try postgres://***REDACTED***@spare"
+
+
 SECRET = "1234-5678"
 
 
