@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from apcore.context import Context
 from apcore.errors import ModuleLoadError
@@ -15,16 +15,22 @@ from apcore.schema import canonical_json
 logger = logging.getLogger("apcore.registry")
 
 
+_HOOKS: Final = ("on_load", "on_unload", "on_suspend", "on_resume")
+
+
 def load(definition: ModuleDefinition) -> None:
-    """Call `on_load()`. Raises ModuleLoadError if it fails or is async (§5.15.3)."""
+    """Call `on_load()`. Raises ModuleLoadError if it fails, or if one of the hooks is async (§5.15.3)."""
+    for name in _HOOKS:
+        hook = getattr(definition.module, name, None)
+        if hook is not None and inspect.iscoroutinefunction(hook):
+            raise ModuleLoadError(
+                f"{name}() of module '{definition.module_id}' is async; nobody would await it",
+                module_id=definition.module_id,
+                suggestion=f"Write it as `def {name}`",
+            )
     hook = getattr(definition.module, "on_load", None)
     if not callable(hook):
         return
-    if inspect.iscoroutinefunction(hook):
-        raise ModuleLoadError(
-            f"on_load() of module '{definition.module_id}' is async; nobody would await it",
-            module_id=definition.module_id,
-        )
     try:
         hook(*_arguments(hook))
     except Exception as error:

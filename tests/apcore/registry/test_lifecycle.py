@@ -31,12 +31,14 @@ def test_a_failing_on_load_stops_the_registration_and_keeps_its_cause():
     assert not registry.has_module("a.b")
 
 
-def test_an_async_on_load_is_refused_because_nobody_would_await_it():
-    class Later(Recorder):
-        async def on_load(self): ...
+@pytest.mark.parametrize("name", ["on_load", "on_unload", "on_suspend", "on_resume"])
+def test_an_async_hook_is_refused_because_nobody_would_await_it(name):
+    async def later(self, state=None): ...
 
-    with pytest.raises(ModuleLoadError, match="async"):
-        Registry().register("a.b", Later)
+    registry = Registry()
+    with pytest.raises(ModuleLoadError, match=rf"{name}\(\) of module 'a\.b' is async"):
+        registry.register("a.b", type("Later", (Recorder,), {name: later}))
+    assert not registry.has("a.b")
 
 
 @pytest.mark.req("R-5.15.3-02")
