@@ -11,8 +11,9 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace as otel
 
 from apcore.context import Context, TraceLink, TraceParent, is_trace_id
-from apcore.errors import ConfigError, ErrorCodes, ModuleError, require
+from apcore.errors import ConfigError, require
 from apcore.telemetry.ids import Spans, remote
+from apcore.telemetry.outcomes import error_code_of, is_waiting
 from apcore.telemetry.propagation import active_span
 from apcore.telemetry.sampling import Decision, Sampler
 from apcore.telemetry.settings import TracingSettings
@@ -25,8 +26,6 @@ EXTERNAL: Final = "@external"
 
 _NOTHING: Final = (otel.ProxyTracerProvider, otel.NoOpTracerProvider)
 """What the global provider is as long as nobody configured one."""
-_NO_FAILURE: Final = frozenset({ErrorCodes.APPROVAL_PENDING})
-"""Codes of calls that go on later: a person has been asked."""
 
 
 class TracingProvider:
@@ -86,7 +85,7 @@ class TracingProvider:
         code = error_code_of(error)
         if code is not None:
             told["error_code"] = code
-        span.trace.end(span, told, None if code in _NO_FAILURE else code)
+        span.trace.end(span, told, None if is_waiting(code) else code)
 
     @contextmanager
     def span(self, name: str, context: Context, attributes: Mapping[str, Any]) -> Iterator[Span | None]:
@@ -169,13 +168,6 @@ def active(span: Span) -> Iterator[None]:
         yield
     finally:
         otel_context.detach(token)
-
-
-def error_code_of(error: BaseException | None) -> str | None:
-    """The protocol's code of an error, for spans, metrics and logs; anything unexpected is GENERAL_INTERNAL_ERROR."""
-    if error is None:
-        return None
-    return error.code if isinstance(error, ModuleError) else ErrorCodes.GENERAL_INTERNAL_ERROR
 
 
 def _closer(known: Span) -> otel.SpanContext | None:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from apcore.context import Context, is_rehearsal
-from apcore.errors import ErrorCodes, ModuleError, ModuleNotFoundError
+from apcore.errors import ModuleError, ModuleNotFoundError
 from apcore.middleware.base import Middleware
 from apcore.redaction import SensitiveValues
 from apcore.registry import Registry
 from apcore.telemetry.error_history import ErrorHistory
+from apcore.telemetry.outcomes import is_waiting
 
 SecretsOf = Callable[[Any, Mapping[str, Any] | None], SensitiveValues]
 
@@ -34,7 +35,7 @@ class ErrorHistoryMiddleware(Middleware):
         """Record the error once, where it came up first: callers further up only pass it on. Waiting is no error."""
         if is_rehearsal(context) or error.module_id not in (None, module_id):
             return
-        if error.code == ErrorCodes.APPROVAL_PENDING:
+        if is_waiting(error.code):
             return
         secrets = self._secrets_of(inputs, self._schema_of(module_id))
         self._history.record(module_id, error, trace_id=context.trace_id, secrets=secrets)

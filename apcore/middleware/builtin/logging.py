@@ -6,16 +6,15 @@ import logging
 from collections.abc import Collection
 from functools import partial
 from time import perf_counter
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
-from apcore.errors import ErrorCodes, ModuleError
+from apcore.errors import ModuleError
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS
 from apcore.telemetry.accompanying import AccompaniedRunner
+from apcore.telemetry.outcomes import error_code_of, is_waiting
 from apcore.telemetry.running import RunningCall, entered, running, running_call
 
 logger = logging.getLogger("apcore.calls")
-
-_NO_FAILURE: Final = frozenset({ErrorCodes.APPROVAL_PENDING})
 
 
 class LoggingMiddleware:
@@ -56,10 +55,10 @@ class LoggingMiddleware:
         return outcome
 
     def _say_failed(self, call: RunningCall, state: Any, error: Exception, spent: float) -> None:
-        code = error.code if isinstance(error, ModuleError) else ErrorCodes.GENERAL_INTERNAL_ERROR
+        code = error_code_of(error)
         is_theirs = isinstance(error, ModuleError) and error.http_status < 500
-        level = logging.INFO if code in _NO_FAILURE else logging.WARNING if is_theirs else logging.ERROR
-        word = "waits for an approval" if code in _NO_FAILURE else f"failed with {code}"
+        level = logging.INFO if is_waiting(code) else logging.WARNING if is_theirs else logging.ERROR
+        word = "waits for an approval" if is_waiting(code) else f"failed with {code}"
         if logger.isEnabledFor(level):
             _say(level, call, word, {"duration_ms": round(spent * 1000, 3), "error_code": code}, failed=True)
 

@@ -6,8 +6,8 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 from apcore.context import is_rehearsal
-from apcore.errors import ErrorCodes, ModuleError
 from apcore.telemetry.metrics import CALLS, DURATION, ERRORS, OTHER, MetricsCollector
+from apcore.telemetry.outcomes import error_code_of, is_waiting
 
 
 class MetricsMiddleware:
@@ -40,15 +40,9 @@ class MetricsMiddleware:
     def _count(self, state: Any, seconds: float, error: BaseException | None) -> None:
         collector = self._collector
         module_id = state.module_id if getattr(state, "definition", None) is not None else OTHER
-        code = _code(error)
-        status = "success" if code is None else "pending" if code == ErrorCodes.APPROVAL_PENDING else "error"
+        code = error_code_of(error)
+        status = "success" if code is None else "pending" if is_waiting(code) else "error"
         collector.increment(CALLS, {"module_id": module_id, "status": status})
         collector.observe(DURATION, {"module_id": module_id}, seconds)
         if status == "error":
             collector.increment(ERRORS, {"module_id": module_id, "error_code": str(code)})
-
-
-def _code(error: BaseException | None) -> str | None:
-    if error is None:
-        return None
-    return error.code if isinstance(error, ModuleError) else ErrorCodes.GENERAL_INTERNAL_ERROR

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from apcore.context import Context, is_rehearsal
+from apcore.context import Context
 from apcore.errors import ErrorCodes, ModuleError
 from apcore.events import Event, EventEmitter
 from apcore.events.core import (
@@ -13,16 +13,16 @@ from apcore.events.core import (
     HEALTH_RECOVERED,
     core_event,
 )
-from apcore.middleware.base import Middleware
+from apcore.middleware.builtin.timing import TimingMiddleware
 from apcore.telemetry.health import HealthChange, HealthMonitor, HealthThresholds
-from apcore.telemetry.stopwatch import Stopwatch
+from apcore.telemetry.outcomes import is_waiting
 
 
-class PlatformNotifyMiddleware(Middleware):
+class PlatformNotifyMiddleware(TimingMiddleware):
     """Emits an ``apcore.health.*`` event at each crossing of a threshold, and one when the module is well again.
 
-    It stands innermost, like `UsageMiddleware`, and like it counts no run that will be undone. Nor does it count what
-    the module has no part in: inputs that its schema refuses, a caller that left, a call that waits for a person.
+    It does not count what the module has no part in: inputs that its schema refuses, a caller that left, a call that
+    waits for a person.
     """
 
     id: ClassVar[str] = "platform_notify"
@@ -35,31 +35,15 @@ class PlatformNotifyMiddleware(Middleware):
         *,
         monitor: HealthMonitor | None = None,
     ) -> None:
+        super().__init__()
         self._events = events
         self._monitor = monitor or HealthMonitor(thresholds or HealthThresholds())
-        self._watch = Stopwatch(self.id)
 
-    def before(self, module_id: str, inputs: dict[str, Any], context: Context) -> None:
-        """Start the clock."""
-        if not is_rehearsal(context):
-            self._watch.start(context)
-
-    def after(self, module_id: str, inputs: dict[str, Any], output: dict[str, Any], context: Context) -> None:
-        """Count a success."""
-        self._observe(module_id, context, failed=False)
-
-    def on_error(self, module_id: str, inputs: dict[str, Any], error: ModuleError, context: Context) -> None:
-        """Count a failure, unless the module had succeeded and something further out failed."""
-        if _is_of_others(error, module_id):
-            self._watch.stop(context)
-        else:
-            self._observe(module_id, context, failed=True)
-
-    def _observe(self, module_id: str, context: Context, *, failed: bool) -> None:
-        duration = self._watch.stop(context)
-        if duration is None:
+    def ended(self, module_id: str, context: Context, duration_ms: float, error: ModuleError | None) -> None:
+        """Look at it, and tell what changed by it."""
+        if error is not None and _is_of_others(error, module_id):
             return
-        for change in self._monitor.observe(module_id, duration_ms=duration, failed=failed):
+        for change in self._monitor.observe(module_id, duration_ms=duration_ms, failed=error is not None):
             self._events.emit(self._event(change, context))
 
     def _event(self, change: HealthChange, context: Context) -> Event:
@@ -78,6 +62,6 @@ class PlatformNotifyMiddleware(Middleware):
 
 def _is_of_others(error: ModuleError, module_id: str) -> bool:
     """Whoever may call a module could otherwise wake the people who look after it."""
-    if error.code in (ErrorCodes.APPROVAL_PENDING, ErrorCodes.EXECUTION_CANCELLED):
+    if is_waiting(error.code) or error.code == ErrorCodes.EXECUTION_CANCELLED:
         return True
     return error.details.get("step") == "input_validation" and error.module_id == module_id
