@@ -1,9 +1,10 @@
 """Whatever a call runs of others, sync or async, works with the ORM on the caller's connection, in its transaction."""
 
 import asyncio
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -143,6 +144,14 @@ def runtime_of(parts: SyncParts) -> Iterator[Runtime]:
         yield runtime
 
 
+async def and_close(call: Coroutine[Any, Any, Any]) -> Any:
+    """Await it, and close the connections of the thread that did its synchronous work, after whatever is left there."""
+    try:
+        return await call
+    finally:
+        await sync_to_async(connections.close_all)()
+
+
 def begin() -> int:
     transaction.set_autocommit(False)
     Group.objects.create(name="the caller's")
@@ -176,10 +185,10 @@ def from_a_coroutine(runtime: Runtime) -> int:
                 await executor.call_async("test.parts", {"fail": True})
         finally:
             await sync_to_async(end)()
-            await sync_to_async(connections.close_all)()
         return thread
 
-    return asyncio.run(run())
+    thread: int = asyncio.run(and_close(run()))
+    return thread
 
 
 @pytest.mark.req("R-12.7.7-02", "R-12.7.7-03")
@@ -195,6 +204,45 @@ def test_code_of_others_shares_thread_and_transaction_of_the_caller(
     assert visits.seen == dict.fromkeys(PLACES, 1)
     assert visits.threads == {thread}
     assert not Group.objects.exists()
+
+
+@module(id="test.inner", effect="transactional")
+def inner(fail: bool) -> dict[str, Any]:
+    """Add a group beside those of the caller"""
+    Group.objects.create(name="inner, lost" if fail else "inner, kept")
+    if fail:
+        raise ValueError("no")
+    return {"seen": Group.objects.count()}
+
+
+@module(id="test.outer_async", effect="transactional")
+async def outer(fail: bool, context: Context) -> dict[str, Any]:
+    """Call another one, in both ways, inside of one transaction"""
+    await Group.objects.acreate(name="outer")
+    result = await context.executor.call_async("test.inner", {"fail": False}, context)
+    with contextlib.suppress(ModuleExecuteError):
+        await context.executor.call_async("test.inner", {"fail": True}, context)
+    if fail:
+        raise ValueError("no")
+    return {"seen": result["seen"]}
+
+
+@pytest.mark.req("R-12.7.7-04")
+@pytest.mark.django_db(transaction=True, databases="__all__")
+@pytest.mark.parametrize("is_async", [False, True])
+def test_calls_of_an_async_module_are_part_of_its_transaction(is_async: bool) -> None:
+    def call(executor: Executor, fail: bool) -> Any:
+        inputs = {"fail": fail}
+        if not is_async:
+            return executor.call("test.outer_async", inputs)
+        return asyncio.run(and_close(executor.call_async("test.outer_async", inputs)))
+
+    with override_runtime(modules=[outer, inner], installed=False, acl=allow_all()) as runtime:
+        with pytest.raises(ModuleExecuteError):
+            call(runtime.executor, fail=True)
+        assert not Group.objects.exists()
+        assert call(runtime.executor, fail=False) == {"seen": 2}
+    assert {group.name for group in Group.objects.all()} == {"outer", "inner, kept"}
 
 
 def write_slowly() -> None:
@@ -216,14 +264,10 @@ async def hands_over() -> dict[str, Any]:
 @pytest.mark.django_db(transaction=True, databases="__all__")
 @pytest.mark.parametrize("is_async", [False, True])
 def test_sync_code_that_an_async_module_handed_over_commits_nothing_after_the_deadline(is_async: bool) -> None:
-    async def from_a_coroutine(executor: Executor) -> None:
-        try:
-            await executor.call_async("test.hands_over", {})
-        finally:
-            await sync_to_async(connections.close_all)()  # after whatever is left on that thread
-
     def call(executor: Executor) -> Any:
-        return asyncio.run(from_a_coroutine(executor)) if is_async else executor.call("test.hands_over", {})
+        if not is_async:
+            return executor.call("test.hands_over", {})
+        return asyncio.run(and_close(executor.call_async("test.hands_over", {})))
 
     with (
         override_runtime(modules=[hands_over], installed=False, acl=allow_all()) as runtime,
