@@ -8,6 +8,9 @@ from .acl import (
 from .acl import (
     ACLRule as ACLRule,
 )
+from .acl import (
+    evaluate_acl as evaluate_acl,
+)
 from .app import (
     App as App,
 )

@@ -1,6 +1,6 @@
 """Who may call what (§6)."""
 
-from apcore.acl.acl import ACL
+from apcore.acl.acl import ACL, evaluate_acl
 from apcore.acl.audit import AuditSettings
 from apcore.acl.callers import caller_is_listed
 from apcore.acl.checker import ACLChecker
@@ -20,4 +20,5 @@ __all__ = [
     "Policy",
     "caller_is_listed",
     "configured_acl",
+    "evaluate_acl",
 ]

@@ -117,14 +117,31 @@ class ACL:
         self._policy = self._compiled(self._policy.rules, self._policy.default_effect)
 
     def _compiled(self, rules: Iterable[ACLRule | Mapping[str, Any]], default_effect: Effect) -> Policy:
-        given: object = rules
-        if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
-            raise _wrong("rules", "a list of rules", given)
-        read = [
-            rule if isinstance(rule, ACLRule) else ACLRule.from_dict(rule, f"rule {number}")
-            for number, rule in enumerate(rules, 1)
-        ]
-        return Policy(read, default_effect, self._handlers)
+        return Policy(_read(rules), default_effect, self._handlers)
+
+
+def evaluate_acl(
+    caller: str | None,
+    target: str,
+    rules: Iterable[ACLRule | Mapping[str, Any]],
+    default_effect: Effect = "deny",
+    context: Context | None = None,
+) -> ACLDecision:
+    """The decision of rules that are asked once, with the rule that matched (§6.3). Who asks often keeps an `ACL`.
+
+    Raises ACLRuleError for rules that are malformed or use a condition of one's own.
+    """
+    return Policy(_read(rules), default_effect).first_match(caller, target, context)
+
+
+def _read(rules: Iterable[ACLRule | Mapping[str, Any]]) -> list[ACLRule]:
+    given: object = rules
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+        raise _wrong("rules", "a list of rules", given)
+    return [
+        rule if isinstance(rule, ACLRule) else ACLRule.from_dict(rule, f"rule {number}")
+        for number, rule in enumerate(rules, 1)
+    ]
 
 
 def _handlers(name: str, handler: ConditionHandler, async_handler: AsyncConditionHandler | None) -> Handlers:

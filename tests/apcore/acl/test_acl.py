@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from apcore.acl import ACL, ACLRule
+from apcore.acl import ACL, ACLRule, evaluate_acl
 from apcore.context import Context, Identity
 from apcore.errors import ACLRuleError
 
@@ -35,6 +35,27 @@ def test_evaluate_says_which_rule_decided_and_why():
     assert decision.matched_rule == ACLRule.from_dict(RULES[0])
     assert decision.rule_index == 0
     assert decision.reason == "deny by rule 1 (Nobody from outside)"
+
+
+@pytest.mark.req("R-6.3-01", "R-6.3-02", "R-6.3-04")
+@pytest.mark.parametrize(
+    ("caller", "target", "effect", "matched"),
+    [
+        (None, "admin.users", "deny", 0),
+        ("api.x", "orders.create", "allow", 2),
+        ("web.x", "orders.create", "deny", None),
+    ],
+)
+def test_the_algorithm_of_the_protocol_is_a_function(caller, target, effect, matched):
+    decision = evaluate_acl(caller, target, RULES, "deny", Context.create())
+    assert decision.effect == effect
+    assert decision.matched_rule == (None if matched is None else ACLRule.from_dict(RULES[matched]))
+
+
+@pytest.mark.parametrize("rules", [None, 5, "ab", RULES[0], [5]])
+def test_the_algorithm_refuses_what_are_no_rules(rules):
+    with pytest.raises(ACLRuleError):
+        evaluate_acl(None, "a.b", rules, "allow")
 
 
 def test_without_rules_nothing_is_allowed():
