@@ -9,6 +9,8 @@ from apcore.errors import ModuleExecuteError
 from apcore.schema.plain_types import TypeDescription
 
 RESULT_KEY: Final = "result"
+_CONTAINERS: Final[Mapping[Any, str]] = {"array": "items", "object": "additionalProperties"}
+"""What holds further values, and the keyword that describes them."""
 
 Binder = Callable[[dict[str, Any]], dict[str, Any]]
 Serialiser = Callable[[Any], dict[str, Any]]
@@ -16,9 +18,13 @@ Serialiser = Callable[[Any], dict[str, Any]]
 
 def make_binder(inputs: Mapping[str, TypeDescription], further: TypeDescription | None) -> Binder:
     """A function from validated inputs to keyword arguments; it costs next to nothing where nothing is converted."""
-    load_further = further.load if further else None
-    loads = {name: each.load for name, each in inputs.items() if each.load}
     # JSON knows one kind of number: 1.0 is a valid integer, and a function that asks for int shall get one
+    load_further = (further.load or _load_of_integers(further.schema)) if further else None
+    loads = {
+        name: load
+        for name, each in inputs.items()
+        if (load := each.load or (_load_of_integers(each.schema) if each.schema.get("type") in _CONTAINERS else None))
+    }
     integers = tuple(
         name for name, each in inputs.items() if each.load is None and each.schema.get("type") == "integer"
     )
@@ -47,6 +53,24 @@ def make_serialiser(dump: Callable[[Any], Any] | None, *, is_object: bool) -> Se
     if dump is None:
         return _as_object
     return lambda result: _as_object(dump(result))
+
+
+def _load_of_integers(schema: Mapping[str, Any]) -> Callable[[str, Any], Any] | None:
+    mend = _integers_in(schema)
+    return None if mend is None else lambda _, value: mend(value)
+
+
+def _integers_in(schema: Any) -> Callable[[Any], Any] | None:
+    """What makes integers of an integer, or of those in an array or a map; None where there are none."""
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    if kind == "integer":
+        return lambda value: int(value) if value.__class__ is float else value
+    inner = _integers_in(schema.get(_CONTAINERS[kind])) if kind in _CONTAINERS else None
+    if inner is None:
+        return None
+    if kind == "array":
+        return lambda value: [inner(each) for each in value] if isinstance(value, (list, tuple)) else value
+    return lambda value: {name: inner(each) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def _with_integers(given: dict[str, Any], integers: tuple[str, ...]) -> dict[str, Any]:

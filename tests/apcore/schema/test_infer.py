@@ -496,6 +496,11 @@ def test_partial_and_wrapped_functions_are_seen_through():
         (Row, {"name": "x"}, {"name": "x"}),
         (int, 1.0, 1),
         (Annotated[int, Field(ge=1)], 1.0, 1),
+        (list[int], [1.0, 2], [1, 2]),
+        (dict[str, list[int]], {"a": [1.0]}, {"a": [1]}),
+        (list[int | None] | None, [None, 2.0], [None, 2]),
+        (list[int] | None, None, None),
+        (list[float], [1, 2.0], [1, 2.0]),
         (float, 1, 1),
     ],
 )
@@ -510,6 +515,13 @@ def test_arguments_have_the_declared_types(annotation, given_value, argument):
 
     assert bound == {"value": argument}
     assert type(bound["value"]) is type(argument)
+    assert not isinstance(argument, list | dict) or repr(bound["value"]) == repr(argument)
+
+
+def test_further_inputs_have_the_declared_type():
+    def function(**counts: int) -> dict: ...
+
+    assert repr(generate_schema_from_function(function).bind({"a": 1.0})) == "{'a': 1}"
 
 
 def test_missing_inputs_are_left_to_the_defaults_of_the_function():
@@ -519,7 +531,7 @@ def test_missing_inputs_are_left_to_the_defaults_of_the_function():
 
 
 @pytest.mark.parametrize(
-    "annotation", [int, str, float, bool, dict, list, list[int], Annotated[str, Field(max_length=9)], Any]
+    "annotation", [int, str, float, bool, dict, list, list[str], Annotated[str, Field(max_length=9)], Any]
 )
 @given(value=json_values)
 def test_plain_types_cost_nothing(annotation, value):
