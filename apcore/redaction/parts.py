@@ -30,9 +30,18 @@ def elements_of(value: Any) -> list[Any] | None:
 
 
 def text_of(value: Any) -> str | None:
-    """The text by which an object is shown that JSON does not know; None if there is no getting it."""
+    """A text, or that by which an object is shown that JSON does not know; None if there is no getting it.
+
+    What is iterated over is not asked: a query, for one, would be made for it.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bytes, bytearray)):
+        return value.decode("latin-1")
+    if hasattr(value, "__iter__"):
+        return None
     try:
-        return value.decode("latin-1") if isinstance(value, (bytes, bytearray)) else str(value)
+        return str(value)
     except Exception:  # noqa: BLE001 - whatever its author did, nobody else will get a text out of it either
         return None
 

@@ -209,6 +209,18 @@ def test_what_holds_none_is_the_same_object_of_whatever_kind(value):
     assert redact([value], keys={"nothing"})[0] is value
 
 
+def test_nothing_is_fetched_to_look_into_it():
+    class Query:
+        def __iter__(self):
+            pytest.fail("fetched")
+
+        __str__ = __iter__
+
+    query = Query()
+    assert redact({"rows": query})["rows"] is query
+    assert SensitiveValues({"password": "hunter2"}).hide([query]) == [query]
+
+
 def endless() -> dict:
     value: dict = {}
     value["a"] = value["b"] = value
