@@ -79,6 +79,10 @@ def ask(request: pytest.FixtureRequest) -> Any:
     return ask
 
 
+class Panic(BaseException):
+    """What extensions written in Rust raise, and no ``except Exception`` catches."""
+
+
 def raising(problem: Any) -> Executor:
     registry = Registry()
     registry.register("shop.fail", Raising(problem))
@@ -187,7 +191,9 @@ def test_the_complete_error_is_kept_for_the_program(ask: Any) -> None:
 
 
 @pytest.mark.req("RV-08")
-@pytest.mark.parametrize("problem", [Exception(), SystemExit(), SystemExit(3), ValueError("")])
+@pytest.mark.parametrize(
+    "problem", [Exception(), SystemExit(), SystemExit(3), ValueError(""), BaseException("x"), Panic("x")]
+)
 def test_an_empty_or_odd_failure_still_says_something(ask: Any, problem: BaseException) -> None:
     result = ask(raising(problem), "shop.fail", {})
     assert result.is_error

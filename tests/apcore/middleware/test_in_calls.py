@@ -248,6 +248,18 @@ def test_a_before_that_is_late_times_the_call_out(call: Callable[..., Any], kind
     assert log == ["a.before", "b.before", "b.on_error", "a.on_error"]
 
 
+@pytest.mark.req("R-11.5-05")
+def test_a_layer_whose_turn_comes_too_late_was_not_entered(
+    call: Callable[..., Any], layer: type[Layer], log: list[str]
+) -> None:
+    def use_up(module_id: str, inputs: dict[str, Any], context: Context) -> None:
+        context.deadline = time.monotonic()
+
+    with pytest.raises(ModuleTimeoutError):
+        call(Echo(), layer("a", log, before=use_up), AsyncLayer("b", log))
+    assert log == ["a.before", "a.on_error"]
+
+
 @pytest.mark.req("R-11.8.4-03")
 @pytest.mark.parametrize("kind", [Layer, AsyncLayer, Waits])
 def test_an_after_that_is_late_times_the_call_out(call: Callable[..., Any], kind: type[Layer], log: list[str]) -> None:
