@@ -16,17 +16,17 @@ _LARGEST: Final = 2**63
 
 def is_settled(change: Change) -> bool:
     """Whether the digest of a change can wait: nothing that it covers can change, and all of it is JSON."""
+    before, after, extras = change.before, change.after, change.extras
     return (
-        _is_lasting(change.before)
-        and _is_lasting(change.after)
-        and (not change.extras or _is_lasting(change.extras.get("x-alias")))
+        (type(before) in _LASTING or _is_short(before))
+        and (type(after) in _LASTING or _is_short(after))
+        and (not extras or type(extras.get("x-alias")) in _LASTING)
     )
 
 
-def _is_lasting(value: Any) -> bool:
-    # Not every number is JSON: some are infinite, and some have more digits than Python writes.
-    kind = type(value)
-    return kind in _LASTING or (kind is int and -_LARGEST < value < _LARGEST)
+def _is_short(number: Any) -> bool:
+    """Not every number is JSON: some are infinite, and some have more digits than Python writes."""
+    return type(number) is int and -_LARGEST < number < _LARGEST
 
 
 def change_digest(change: Change) -> bytes:

@@ -33,7 +33,7 @@ class Strategy:
     ``name`` is for people.
     """
 
-    __slots__ = ("_by_name", "after", "before", "commits_from", "commits_to", "name", "steps", "together")
+    __slots__ = ("_by_name", "after", "before", "commits_from", "commits_to", "name", "pure", "steps", "together")
 
     def __init__(
         self,
@@ -45,6 +45,7 @@ class Strategy:
     ) -> None:
         self.name = name
         self.steps = tuple(steps)
+        self.pure = tuple(step for step in self.steps if step.pure)
         self._by_name = {step.name: step for step in self.steps}
         if len(self._by_name) != len(self.steps):
             raise InvalidInputError("Two steps of a strategy have the same name")

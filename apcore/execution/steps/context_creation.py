@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apcore.approval import APPROVAL_TOKEN
-from apcore.context import Context
+from apcore.context import CancelToken, Context
 from apcore.errors import InvalidInputError
 from apcore.ids import validate_canonical_id
 from apcore.pipeline import PipelineState
@@ -23,11 +23,14 @@ class ContextCreation:
         given: object = state.module_id
         if not isinstance(given, str) or not given:
             validate_canonical_id(state.module_id)
-        parent = state.parent if state.parent is not None else Context()
-        if type(parent) is not Context and not isinstance(parent, Context):
+        parent = state.parent
+        if parent is None:
+            state.context = Context("", None, (state.module_id,), self._executor, cancel_token=CancelToken())
+        elif type(parent) is Context or isinstance(parent, Context):
+            state.context = parent.enter(state.module_id)
+            state.context.executor = self._executor
+        else:
             raise InvalidInputError(f"The context of a call is a Context, not {type(parent).__name__}")
-        state.context = context = parent.enter(state.module_id)
-        context.executor = self._executor
         state.inputs, state.token = _take_token(state.inputs)
 
 
