@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apcore.context import Context, is_cancelled_from_outside
+from apcore.context import Context, pass_on_cancellation
 from apcore.errors import ACLRuleError
 
 logger = logging.getLogger("apcore.acl")
@@ -171,8 +171,7 @@ def _tell(key: str, error: BaseException) -> None:
     """Log why a handler gave no answer. Raises what was not its own: an end of the process, or of this task."""
     if isinstance(error, SystemExit) and type(error) is not SystemExit:
         raise error
-    if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
-        raise error
+    pass_on_cancellation(error)
     # The text of the error may hold secrets.
     place = traceback.extract_tb(error.__traceback__, limit=-1)[-1]
     logger.error("ACL condition '%s' failed: %s at %s:%s", key, type(error).__name__, place.filename, place.lineno)

@@ -48,6 +48,15 @@ class CancelToken:
             raise ExecutionCancelledError(f"Execution was cancelled: {reason}")
 
 
+def pass_on_cancellation(error: BaseException) -> None:
+    """Raise ``error`` again if it says that this task was cancelled from outside; of code that was called it is none.
+
+    For those who catch whatever that code fails with.
+    """
+    if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
+        raise error
+
+
 def is_cancelled_from_outside() -> bool:
     """Whether somebody cancelled this task; if not, a module awaited something cancelled, which is a plain failure."""
     try:

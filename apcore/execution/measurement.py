@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Iterable, Mapping
 from types import CoroutineType
 from typing import Any
 
-from apcore.context import Context, is_cancelled_from_outside
+from apcore.context import Context, pass_on_cancellation
 from apcore.effects import NO_EFFECT, EffectRecord, Provenance
 from apcore.errors import ModuleError, ModuleExecuteError
 from apcore.execution.output import check_output
@@ -89,8 +89,7 @@ class EffectMeter:
                 result = runner.call_within(deadline, context, function, inputs, context)
                 return await result if type(result) is CoroutineType else result
             except asyncio.CancelledError as error:
-                if is_cancelled_from_outside():
-                    raise
+                pass_on_cancellation(error)
                 message = f"{definition.module_id} awaited something that was cancelled"
                 raise ModuleExecuteError(message, module_id=definition.module_id) from error
 

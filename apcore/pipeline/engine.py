@@ -7,7 +7,7 @@ import logging
 from types import CoroutineType
 from typing import Any
 
-from apcore.context import is_cancelled_from_outside
+from apcore.context import pass_on_cancellation
 from apcore.errors import InvalidInputError, ModuleExecuteError, PipelineStepError
 from apcore.pipeline.runner import Runner
 from apcore.pipeline.state import PipelineState
@@ -68,8 +68,7 @@ async def _run_steps(steps: tuple[Step, ...], state: PipelineState) -> None:
             if output is not None and type(output) is CoroutineType:
                 output = await output
         except (Exception, asyncio.CancelledError) as error:
-            if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
-                raise
+            pass_on_cancellation(error)
             if not step.ignore_errors:
                 if isinstance(error, PipelineStepError):
                     raise  # it says at which step it belongs

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Coroutine
 from time import monotonic
 from typing import Any, Final
 
 from apcore.acl import ACL, ACLChecker, ACLDecision, caller_is_listed
+from apcore.context import pass_on_cancellation
 from apcore.errors import ACLDeniedError, ModuleTimeoutError
 from apcore.pipeline import PipelineState, settled
 
@@ -64,7 +66,8 @@ class AclCheck:
         deadline = monotonic() + LIMIT_MS / 1000
         try:
             answer: object = await settled(state.runner.call_within(deadline, state.context, checker.check, *question))
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong in a foreign check, it has not allowed anything
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it is, it has not allowed anything
+            pass_on_cancellation(error)
             name, trace_id = type(checker).__name__, state.context.trace_id
             logger.error("Denied: %s.check() failed (%s), trace %s", name, type(error).__name__, trace_id)
             return False

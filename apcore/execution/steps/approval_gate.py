@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from apcore.approval import ApprovalHandler, ApprovalResult, BoundApprovalHandler
 from apcore.approval.events import answered, denied, reports_itself, requested
 from apcore.approval.handlers import nothing_pending
-from apcore.context import is_cancelled_from_outside
+from apcore.context import pass_on_cancellation
 from apcore.effects import EffectRecord
 from apcore.errors import (
     ApprovalDeniedError,
@@ -140,8 +140,7 @@ async def _answer(state: PipelineState, ask: Any, *arguments: Any) -> ApprovalRe
     try:
         result = await state.runner.call(ask, *arguments)
     except (Exception, asyncio.CancelledError) as error:
-        if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
-            raise
+        pass_on_cancellation(error)
         if isinstance(error, ModuleError) and not isinstance(error, ModuleExecuteError):
             raise
         logger.error("The approval handler failed (%s), trace %s", type(error).__name__, state.context.trace_id)

@@ -144,3 +144,34 @@ def test_handlers_that_are_quick_decide_and_are_audited_once(
     acl = ACL([ALLOW_ALL | {"conditions": {"quick": 1}}], conditions={"quick": lambda value, context: True})
     assert call(Executor(registry, acl=acl), "math.add", {"a": 1, "b": 2}) == {"sum": 3}
     assert len([record for record in caplog.records if hasattr(record, "acl_audit")]) == 1
+
+
+class Foreign:
+    """Somebody else's access list."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def check(self, caller_id: str | None, target_id: str, context: Context) -> Any:
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+
+class ForeignAsync(Foreign):
+    async def check(self, caller_id: str | None, target_id: str, context: Context) -> Any:  # type: ignore[override]
+        return super().check(caller_id, target_id, context)
+
+
+@pytest.mark.parametrize("kind", [Foreign, ForeignAsync])
+@pytest.mark.parametrize(
+    "answer",
+    [False, None, 1, "yes", ValueError("hunter2"), SystemExit(), asyncio.CancelledError(), TimeoutError()],
+)
+def test_whatever_a_foreign_access_list_says_but_true_denies(
+    registry: Registry, call: Callable[..., Any], kind: type[Foreign], answer: Any
+) -> None:
+    with pytest.raises(ACLDeniedError) as caught:
+        call(Executor(registry, acl=kind(answer)), "math.add", {"a": 1, "b": 2})
+    assert "hunter2" not in str(caught.value.to_dict())
+    assert call(Executor(registry, acl=kind(True)), "math.add", {"a": 1, "b": 2}) == {"sum": 3}
