@@ -3,6 +3,7 @@
 from django_apcore.admin.acl import ACLRuleAdmin
 from django_apcore.admin.approvals import ApprovalRequestAdmin
 from django_apcore.admin.audit import AuditEntryAdmin
+from django_apcore.admin.health import HealthAdmin
 from django_apcore.admin.overrides import OverrideAdmin
 from django_apcore.admin.policies import ApprovalPolicyAdmin
 from django_apcore.admin.tasks import AsyncTaskAdmin
@@ -17,6 +18,7 @@ __all__ = [
     "AsyncTaskAdmin",
     "AuditEntryAdmin",
     "ErrorRecordAdmin",
+    "HealthAdmin",
     "OutboxAdmin",
     "OverrideAdmin",
     "ToggleAdmin",
