@@ -104,10 +104,7 @@ class InvariantChecker:
 
     def hear(self, event: Event) -> list[str]:
         """The violations that this event completes; events about neither approvals nor tasks have none."""
-        for prefix, key, legal in (
-            ("apcore.approval.", "approval_id", APPROVAL_ORDER),
-            ("apcore.task.", "task_id", TASK_ORDER),
-        ):
+        for prefix, key, legal in _ORDERS:
             about = event.data.get(key)
             if event.type.startswith(prefix) and about is not None:
                 return self._move(prefix, str(about), event.type.removeprefix(prefix), legal)

@@ -49,9 +49,7 @@ class UsageSummary:
 
     def execute(self, inputs: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The figures of the collector (§10.4). Raises InvalidInputError for a period that is longer than it keeps."""
-        report = self._app.usage.summary(hours_of(inputs["period"])).to_dict()
-        totals = {("total_errors" if name == "error_count" else name): value for name, value in report.items()}
-        return {"period": inputs["period"], **totals}
+        return {"period": inputs["period"], **self._app.usage.summary(hours_of(inputs["period"])).to_dict()}
 
 
 class UsageModule:

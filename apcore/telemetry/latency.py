@@ -38,11 +38,6 @@ def milliseconds_of(bin_number: int) -> float:
     return 2 * _GROWTH**bin_number / (_GROWTH + 1)
 
 
-def upper_bound_ms(bin_number: int) -> float:
-    """The longest duration that a bin counts."""
-    return float(_GROWTH**bin_number)
-
-
 def quantile(bins: Mapping[int, int], share: float) -> float | None:
     """The duration in milliseconds that ``share`` of the calls did not exceed, by nearest rank; None without calls.
 
