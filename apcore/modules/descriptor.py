@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields, replace
@@ -12,6 +13,9 @@ from apcore.modules.callables import callable_attribute
 from apcore.modules.definition import ModuleDefinition
 from apcore.modules.examples import ModuleExample
 from apcore.redaction import redact
+from apcore.schema import schema_document
+
+logger = logging.getLogger("apcore.modules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +60,34 @@ class ModuleDescription:
 def describe(definition: ModuleDefinition) -> ModuleDescription:
     """The description of a module; what its own `describe()` returns replaces the generated parts (§5.6).
 
-    The schemas are copies: who changes them on their way to a tool does not change what calls are checked against.
+    A `describe()` that fails, or returns something else, is logged and not heard: whoever lists all modules should not
+    be stopped by one. The schemas are copies: who changes them on their way to a tool does not change what calls are
+    checked against.
     """
     parts = {field.name: getattr(definition, field.name) for field in fields(ModuleDescription)}
-    schemas = {name: deepcopy(parts[name]) for name in ("input_schema", "output_schema")}
+    schemas = {name: deepcopy(parts[name]) for name in _SCHEMAS}
     generated = ModuleDescription(**{**parts, **schemas, "metadata": dict(definition.metadata)})
     own_describe = callable_attribute(definition.module, "describe")
     if own_describe is None:
         return generated
-    own = {name: value for name, value in own_describe().items() if name in _OWN_FIELDS}
+    try:
+        return replace(generated, **_own_parts(own_describe()))
+    except Exception:
+        logger.exception("describe() of module '%s' does not describe it", definition.module_id)
+        return generated
+
+
+def _own_parts(said: Any) -> dict[str, Any]:
+    if not isinstance(said, Mapping):
+        raise TypeError(f"describe() returns a mapping, not {type(said).__name__}")
+    own = {name: value for name, value in said.items() if name in _OWN_FIELDS}
+    for name in _SCHEMAS & own.keys():
+        own[name] = schema_document(own[name], output=name == "output_schema")
     if isinstance(own.get("annotations"), Mapping):
         own["annotations"] = ModuleAnnotations.from_dict(own["annotations"])
     if "examples" in own:
         own["examples"] = tuple(_example(each) for each in own["examples"])
-    return replace(generated, **own)
+    return own
 
 
 _LAYERS: Mapping[str, tuple[str, ...]] = {
@@ -78,8 +96,10 @@ _LAYERS: Mapping[str, tuple[str, ...]] = {
     "extension": ("metadata",),
 }
 
+_SCHEMAS = frozenset({"input_schema", "output_schema"})
+
 # The identity of a module and its version are facts; a module cannot describe itself as another one.
-_OWN_FIELDS = frozenset({"description", "documentation", "input_schema", "output_schema", "annotations", "examples"})
+_OWN_FIELDS = _SCHEMAS | {"description", "documentation", "annotations", "examples"}
 
 
 def _example(each: ModuleExample | Mapping[str, Any]) -> ModuleExample:

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from pydantic import BaseModel
 
 from apcore.modules import ModuleAnnotations, ModuleExample, define_module, describe
 
@@ -22,6 +23,10 @@ CONVENTIONS = {
     "x-required-context-keys": ["tenant"],
     "x-supports-dry-run": True,
 }
+
+
+class Inputs(BaseModel):
+    a: int
 
 
 class Full:
@@ -90,6 +95,29 @@ def test_a_module_may_describe_itself():
     assert description.annotations == ModuleAnnotations(destructive=True)
     assert description.examples == (ModuleExample("Two", {"a": 2}),)
     assert description.input_schema == Full.input_schema
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["text", None, {"annotations": {"readonly": "yes"}}, {"examples": [{"inputs": {}}]}, {"input_schema": 7}],
+)
+def test_a_describe_that_does_not_describe_is_logged_and_not_heard(said, caplog):
+    class Own(Full):
+        def describe(self):
+            return said
+
+    description = describe(define_module("a.b", Own))
+
+    assert description == describe(define_module("a.b", Full))
+    assert ["describe() of module 'a.b'" in each.message for each in caplog.records] == [True]
+
+
+def test_a_module_may_describe_its_inputs_with_a_model():
+    class Own(Full):
+        def describe(self):
+            return {"input_schema": Inputs}
+
+    assert describe(define_module("a.b", Own)).input_schema["properties"] == {"a": {"type": "integer"}}
 
 
 def test_a_module_cannot_describe_itself_as_another_one():
