@@ -117,14 +117,18 @@ class Capture:
         finally:
             self._fence.admits = before
 
+    def _write(self, execute: Execute, *statement: Any) -> Any:
+        with self._fence.open_for_writing():
+            return execute(*statement)
+
     def _follow(self, execute: Execute, sql: Tracked, params: Any, many: bool, context: dict[str, Any]) -> Any:
         if objection := self._fence.objection(sql):
             self._refuse(sql, objection)
         if sql.action == "insert":
-            return self._admit(execute, sql, params, many, context)
+            return self._write(execute, sql, params, many, context)
         rows = self.ledger.fetch(sql.table.select(sql.source, self._lock(sql)), sql.params)
         noted = len(self.ledger.touched(sql.table.model).note(rows))
-        result = self._admit(execute, sql, params, many, context)
+        result = self._write(execute, sql, params, many, context)
         self._note_written(sql, noted, context["cursor"].rowcount)
         return result
 

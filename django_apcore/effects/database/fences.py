@@ -6,7 +6,7 @@ Django: they judge what comes that way, and have the database itself refuse a CO
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Final, Protocol
 
 from django.db import Error
@@ -47,6 +47,9 @@ class Fence(Protocol):
     def take_down(self) -> None:
         """Stop guarding. Safe in any state of the transaction."""
 
+    def open_for_writing(self) -> AbstractContextManager[None]:
+        """Let a statement through that capture follows."""
+
     def objection(self, sql: str) -> str | None:
         """Why a statement, though it reads well, may have effects that nobody can see."""
 
@@ -70,7 +73,11 @@ def fence_of(connection: BaseDatabaseWrapper, refuse: Callable[[str], None], jud
 
 
 class SqliteFence:
-    """SQLite asks an authorizer about every action of a statement while it prepares the statement."""
+    """SQLite asks an authorizer about every action of a statement while it prepares the statement.
+
+    What writes without a statement (`Connection.blobopen`) asks nobody and is not counted, so the connection is
+    read-only but for the statements that capture follows.
+    """
 
     _READING: Final = frozenset(
         {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_SAVEPOINT}
@@ -81,7 +88,9 @@ class SqliteFence:
         sqlite3.SQLITE_DELETE: "a delete from",
         sqlite3.SQLITE_TRANSACTION: "transaction control:",
     }
-    _WRITING_PRAGMAS: Final = frozenset({"application_id", "schema_version", "user_version", "writable_schema"})
+    _WRITING_PRAGMAS: Final = frozenset(
+        {"application_id", "query_only", "schema_version", "user_version", "writable_schema"}
+    )
     _WRITING_FUNCTIONS: Final = frozenset({"edit", "load_extension", "writefile"})
 
     def __init__(self, connection: BaseDatabaseWrapper, refuse: Callable[[str], None]) -> None:
@@ -92,11 +101,25 @@ class SqliteFence:
     def set_up(self) -> None:
         """Start guarding. Setting an authorizer makes SQLite prepare remembered statements again."""
         self._raw.set_authorizer(self._authorize)
+        self._set_read_only(True)
 
     def take_down(self) -> None:
         """Stop guarding; a connection that the module closed needs no guard."""
         with suppress(sqlite3.ProgrammingError):
             self._raw.set_authorizer(None)
+            self._set_read_only(False)
+
+    @contextmanager
+    def open_for_writing(self) -> Iterator[None]:
+        """Writable for one statement."""
+        before, self.admits = self.admits, True
+        try:
+            self._set_read_only(False)
+            yield
+        finally:
+            with suppress(sqlite3.ProgrammingError):  # the connection is closed
+                self._set_read_only(True)
+            self.admits = before
 
     def objection(self, sql: str) -> str | None:
         """The authorizer sees functions, too."""
@@ -106,6 +129,11 @@ class SqliteFence:
         """The authorizer refuses COMMIT and ROLLBACK, so this fails only where the database gave up by itself."""
         if not self._raw.in_transaction:
             raise TransactionEndedError("SQLite ended the transaction while the module ran; nothing was committed.")
+
+    def _set_read_only(self, value: bool) -> None:
+        before, self.admits = self.admits, True
+        self._raw.execute(f"PRAGMA query_only = {value:d}").close()
+        self.admits = before
 
     def _authorize(self, action: int, first: str | None, second: str | None, *_where: str | None) -> int:
         if self.admits or self._harmless(action, first, second):
@@ -151,6 +179,10 @@ class PostgresFence:
     def take_down(self) -> None:
         """Stop guarding. A rollback removes the fuse."""
         self._raw.cursor_factory = self._factory
+
+    def open_for_writing(self) -> AbstractContextManager[None]:
+        """Let the driver's cursor pass."""
+        return self._admitting()
 
     def objection(self, sql: str) -> str | None:
         """Functions that PostgreSQL calls volatile may write, lock, notify or reach out of the database."""
@@ -212,6 +244,10 @@ class NoFence:
 
     def take_down(self) -> None:
         """Nothing to take down."""
+
+    def open_for_writing(self) -> AbstractContextManager[None]:
+        """Nothing to open."""
+        return nullcontext()
 
     def objection(self, sql: str) -> str | None:
         """Nothing is known about functions."""

@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 
 from django_apcore.effects import TransactionEndedError, governed
 from tests.django_apcore.effects.runs import execute, preview
-from tests.matrix.models import Setting, Tag
+from tests.matrix.models import Blob, Setting, Tag
 from tests.matrix.snapshot import snapshot
 
 pytestmark = pytest.mark.django_db(transaction=True, databases="__all__")
@@ -43,6 +43,28 @@ def test_it_is_turned_away_before_anything_happens(past: Callable[[], Any]) -> N
     assert record.counts == {"matrix.Tag:insert": 1}
 
 
+@pytest.mark.sqlite
+def test_what_writes_without_a_statement_finds_the_database_read_only() -> None:
+    """The database neither asks anybody about it nor counts it."""
+    blob = Blob.objects.create(data=b"abc")
+
+    def write() -> None:
+        Tag.objects.create(name="made")
+        with pytest.raises(connection.Database.OperationalError, match="readonly"):
+            driver().blobopen("matrix_blob", "data", blob.pk)
+        driver().blobopen("matrix_blob", "data", blob.pk, readonly=True).close()
+        with pytest.raises(connection.Database.DatabaseError, match="authorized"):
+            driver().execute("PRAGMA query_only = OFF")
+        with suppress(IntegrityError), transaction.atomic():
+            Tag.objects.create(name="made")
+        with pytest.raises(connection.Database.OperationalError, match="readonly"):
+            driver().blobopen("matrix_blob", "data", blob.pk)
+
+    assert execute(write).counts == {"matrix.Tag:insert": 1}
+    with driver().blobopen("matrix_blob", "data", blob.pk) as free:
+        free.write(b"x")
+
+
 def test_reading_past_django_is_nothing_special() -> None:
     assert preview(lambda: driver().execute("SELECT count(*) FROM matrix_setting").fetchone()).complete
 
@@ -53,16 +75,17 @@ def test_the_driver_is_free_again_afterwards() -> None:
     assert set(Setting.objects.values_list("value", flat=True)) == {"driver"}
 
 
-def test_a_repeated_statement_of_the_orm_is_counted() -> None:
-    """SQLite asks its authorizer when it prepares a statement, and this one is prepared already."""
+def test_a_repeated_statement_of_the_orm_is_turned_away_or_counted() -> None:
+    """SQLite asks its authorizer only when it prepares a statement, and the ORM has prepared this one."""
     cursor = driver().cursor()  # on PostgreSQL, made before the guard was there
 
     def write() -> None:
         Setting.objects.filter(key="k1").update(value="orm")
         mark = "?" if connection.vendor == "sqlite" else "%s"
-        cursor.execute(
-            f'UPDATE "matrix_setting" SET "value" = {mark} WHERE "matrix_setting"."key" = {mark}', ["driver", "k2"]
-        )
+        with suppress(connection.Database.DatabaseError):
+            cursor.execute(
+                f'UPDATE "matrix_setting" SET "value" = {mark} WHERE "matrix_setting"."key" = {mark}', ["driver", "k2"]
+            )
 
     record = preview(write)
     assert not record.complete
