@@ -19,7 +19,7 @@ from typing import Any
 
 from apcore.context import Context
 from apcore.errors import ModuleTimeoutError
-from apcore.execution.watched import Watched, WatchedCoroutine, by_steps
+from apcore.execution.timed import TimedCall, TimedCoroutine, by_steps
 from apcore.execution.windows import HERE, DeadlineInterrupt, Window
 
 logger = logging.getLogger("apcore.execution")
@@ -40,7 +40,7 @@ class Deadlines:
     def __init__(self, grace: float, limit_of: LimitOf = lambda context, deadline: "its caller's") -> None:
         self._grace = grace
         self._limit_of = limit_of
-        self._active: dict[Watched, None] = {}
+        self._active: dict[TimedCall, None] = {}
         self._begin()
         os.register_at_fork(after_in_child=_beginner(weakref.ref(self)))
 
@@ -83,7 +83,7 @@ class Deadlines:
         if monotonic() > deadline:
             raise timed_out(context)
         outer = HERE.window
-        entry = Watched(deadline, deadline + self._grace, context, self._lock)
+        entry = TimedCall(deadline, deadline + self._grace, context, self._lock)
         self._watch(entry, deadline if outer is None else _nested(entry, outer))
         try:
             HERE.window = entry
@@ -118,7 +118,7 @@ class Deadlines:
         """What ``awaitable`` gives. Raises ModuleTimeoutError when the deadline passed before, as ``run()`` does."""
         coroutine = awaitable if type(awaitable) is types.CoroutineType else _coroutine(awaitable)
         outer = HERE.window
-        entry = WatchedCoroutine(deadline, deadline + self._grace, context, self._lock)
+        entry = TimedCoroutine(deadline, deadline + self._grace, context, self._lock)
         self._watch(entry, deadline if outer is None else _nested(entry, outer))
         is_ours = True
         try:
@@ -143,7 +143,7 @@ class Deadlines:
             raise timed_out(context)
         return result
 
-    def _watch(self, entry: Watched, soonest: float) -> None:
+    def _watch(self, entry: TimedCall, soonest: float) -> None:
         """Begin to watch a call. First it is there to be seen, then we look when the watcher looks; see `look()`."""
         self._active[entry] = None
         if soonest < self._next_look:
@@ -173,7 +173,7 @@ class Deadlines:
                     (now - entry.deadline) * 1000,
                 )
 
-    def _act(self, entry: Watched, now: float) -> float:
+    def _act(self, entry: TimedCall, now: float) -> float:
         """When to look again. Under the lock, so that the call cannot end between decision and interrupt."""
         if now >= entry.deadline and not entry.warned:
             entry.warn()
@@ -183,7 +183,7 @@ class Deadlines:
         return entry.end if entry.warned else min(entry.deadline, entry.end)
 
 
-def _nested(entry: Watched, outer: Window) -> float:
+def _nested(entry: TimedCall, outer: Window) -> float:
     """While this call runs the one around it is not interrupted, so its time is ours; when the first of both ends."""
     entry.end = min(entry.end, outer.end)
     if outer.shut():

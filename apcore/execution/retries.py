@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Final
 
 from apcore.errors import ExecutionCancelledError, ModuleError, PipelineStepError
-from apcore.execution.watched import DEADLINE_PASSED
+from apcore.execution.timed import DEADLINE_PASSED
 from apcore.middleware import Retry
 from apcore.pipeline import PipelineState, Strategy
 

@@ -16,7 +16,7 @@ from apcore.execution.measurement import EffectMeter, planned_effect
 from apcore.execution.merging import MergedChunks
 from apcore.execution.settings import ExecutorSettings
 from apcore.execution.streaming import hand_out
-from apcore.execution.watched import DEADLINE_PASSED
+from apcore.execution.timed import DEADLINE_PASSED
 from apcore.modules.definition import Function
 from apcore.pipeline import PipelineState
 

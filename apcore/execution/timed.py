@@ -17,7 +17,7 @@ DEADLINE_PASSED: Final = "the deadline has passed"
 """The reason in the cancel token of a call whose time is over."""
 
 
-class Watched(Window):
+class TimedCall(Window):
     """One call: when its token is set, and when it is interrupted."""
 
     warned = False
@@ -38,7 +38,7 @@ class Watched(Window):
             self.context.cancel_token.cancel(DEADLINE_PASSED)
 
 
-class WatchedCoroutine(Watched):
+class TimedCoroutine(TimedCall):
     """A coroutine. Its window is open only while one of its own steps runs; where it awaits, it is cancelled."""
 
     cancellations = 0
@@ -112,7 +112,7 @@ class WatchedCoroutine(Watched):
 
 
 @types.coroutine
-def by_steps(coroutine: Any, entry: WatchedCoroutine) -> Generator[Any, Any, Any]:
+def by_steps(coroutine: Any, entry: TimedCoroutine) -> Generator[Any, Any, Any]:
     """``await coroutine``, which an interrupt ends where it stands, in a step or between two."""
     step: Callable[[], Any] = partial(coroutine.send, None)
     while True:
