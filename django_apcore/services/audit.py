@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import OperationalError, connections
+from django.db.models import F
 from django.utils import timezone
 
 from apcore.context import Identity
@@ -46,28 +47,28 @@ def append(
 
     `data` must be JSON without secrets. Without an actor the entry is the system's own.
     """
-    return append_all([Event(kind, subject, actor, module_id, trace_id, data or {})])[0]
+    return _append(Event(kind, subject, actor, module_id, trace_id, data or {}))
 
 
 def append_all(events: Iterable[Event]) -> list[AuditEntry]:
-    """Append several entries in one transaction. Chains are locked in one order, so two writers cannot deadlock."""
+    """Append several entries in one transaction, in their order."""
     with atomic():
-        return [_append(event) for event in sorted(events, key=lambda event: partition_of(event.subject))]
+        return [_append(event) for event in events]
 
 
 def partition_of(subject: str) -> int:
-    """The chain that entries about this subject belong to."""
+    """The chain that takes entries about this subject, unless somebody else is just writing to it."""
     return zlib.crc32(subject.encode("utf-8", "surrogatepass")) % PARTITIONS
 
 
 def append_to(partition: int, event: Event) -> AuditEntry:
     """Append to one chain and no other, in the caller's transaction. For entries about the chain itself."""
     with atomic():
-        return _append_to(partition, event)
+        return _extend(_locked_head(partition), event)
 
 
 def _append(event: Event) -> AuditEntry:
-    """Append to the subject's chain, or to the next one where PostgreSQL cannot serialise.
+    """Append to the subject's chain, or to another one where PostgreSQL cannot serialise.
 
     Under REPEATABLE READ a chain that another process has extended since our snapshot cannot be extended by us. An
     executing module must not have to run again for that, so its entry goes to a chain that nobody touched.
@@ -76,7 +77,7 @@ def _append(event: Event) -> AuditEntry:
     for partition in _from(first):
         try:
             with _undone_alone():
-                return _append_to(partition, event)
+                return _extend(_free_head(partition), event)
         except OperationalError as error:
             if sqlstate_of(error) != _SERIALIZATION_FAILURE:
                 raise
@@ -85,19 +86,19 @@ def _append(event: Event) -> AuditEntry:
 
 
 def _undone_alone() -> AbstractContextManager[object]:
-    """A savepoint where a chain may be refused to us and another one tried; elsewhere it would only cost time."""
-    return atomic() if connections[alias()].vendor == "postgresql" else nullcontext()
+    """A transaction, or in the caller's a savepoint where a chain may be refused; elsewhere that only costs time."""
+    connection = connections[alias()]
+    return atomic() if connection.vendor == "postgresql" or not connection.in_atomic_block else nullcontext()
 
 
 def _from(first: int) -> Iterator[int]:
     return ((first + step) % PARTITIONS for step in range(PARTITIONS))
 
 
-def _append_to(partition: int, event: Event) -> AuditEntry:
-    head = _locked_head(partition)
+def _extend(head: AuditChain, event: Event) -> AuditEntry:
     actor_type, actor_id = _name(event.actor)
     entry = AuditEntry(
-        partition=partition,
+        partition=head.partition,
         sequence=head.sequence + 1,
         at=timezone.now(),
         kind=event.kind,
@@ -111,8 +112,23 @@ def _append_to(partition: int, event: Event) -> AuditEntry:
     )
     entry.hash = content_hash(entry)
     entry.save(using=alias(), force_insert=True)
-    AuditChain.objects.using(alias()).filter(pk=partition).update(sequence=entry.sequence, hash=entry.hash)
+    AuditChain.objects.using(alias()).filter(pk=head.pk).update(sequence=entry.sequence, hash=entry.hash)
     return entry
+
+
+def _free_head(first: int) -> AuditChain:
+    """Lock this chain, or the next one that nobody holds: a writer waits only where all of them are held.
+
+    A transaction that has a chain already finds at least that one, so two writers cannot wait for each other.
+    """
+    if not connections[alias()].features.has_select_for_update_skip_locked:
+        return _locked_head(first)
+    heads = AuditChain.objects.using(alias())
+    free = heads.select_for_update(skip_locked=True)
+    found = list(free.filter(pk=first))
+    if not found and heads.filter(pk=first).exists():
+        found = list(free.order_by((F("partition") + PARTITIONS - first) % PARTITIONS)[:1])
+    return found[0] if found else _locked_head(first)
 
 
 def _locked_head(partition: int) -> AuditChain:

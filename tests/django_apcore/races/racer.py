@@ -154,6 +154,17 @@ def append_widely(name: str, times: int) -> int:
     return times
 
 
+def append_and_hold(subject: str, sign: str) -> bool:
+    """Append, and hold the transaction open while the file is there, 20 s at most. Returns whether it was let go."""
+    until = time.monotonic() + 20
+    with transaction.atomic():
+        services.append("race", subject=subject)
+        print(json.dumps({"answer": "held"}), flush=True)
+        while (held := Path(sign).exists()) and time.monotonic() < until:
+            time.sleep(0.01)
+    return not held
+
+
 def written(name: str) -> int:
     return AuditEntry.objects.filter(kind="race", subject__startswith=f"{name}:").count()
 
@@ -306,6 +317,7 @@ ACTIONS: dict[str, Callable[..., Any]] = {
         outdate,
         append,
         append_widely,
+        append_and_hold,
         written,
         tamper,
         keep,

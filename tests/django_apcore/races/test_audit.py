@@ -1,6 +1,7 @@
 """The audit trail under eight writers, and what a database that is no test database says to who would touch it."""
 
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -22,6 +23,34 @@ def test_eight_processes_write_and_one_prunes_meanwhile(arena: Arena, tmp_path: 
     for writer in writers:
         writer.process.stdin.close()
         writer.process.wait()
+
+
+@pytest.mark.postgresql
+def test_nobody_waits_for_a_chain_that_another_transaction_holds(first: Racer, second: Racer, race_dir: Path) -> None:
+    name = f"held-{uuid4().hex[:8]}"
+    sign = race_dir / name
+    sign.touch()
+    second.tell("append_and_hold", subject=f"{name}:1", sign=str(sign))
+    assert second.hear() == {"answer": "held"}
+    assert first.do("append", subject=f"{name}:1", times=3) == 3
+    sign.unlink()
+    assert second.hear() == {"answer": True}
+    assert first.do("written", name=name) == 4
+    assert first.do("verify", times=1)
+
+
+def test_a_writer_that_is_killed_leaves_an_unbroken_chain_and_no_lock(
+    arena: Arena, first: Racer, race_dir: Path
+) -> None:
+    name = f"killed-{uuid4().hex[:8]}"
+    (race_dir / name).touch()
+    victim = arena.start()
+    victim.tell("append_and_hold", subject=f"{name}:1", sign=str(race_dir / name))
+    assert victim.hear() == {"answer": "held"}
+    victim.kill()
+    assert first.do("append", subject=f"{name}:1", times=3) == 3
+    assert first.do("written", name=name) == 3
+    assert first.do("verify", times=1)
 
 
 @pytest.mark.parametrize(
