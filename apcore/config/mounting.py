@@ -11,7 +11,7 @@ from apcore.config.files import file_path, read_config_file
 from apcore.config.layers import Mount
 from apcore.config.namespaces import META
 from apcore.config.trees import copied
-from apcore.errors import ConfigMountError, ModuleError
+from apcore.errors import ConfigError, ConfigMountError, ModuleError
 
 
 def mount_of(
@@ -39,7 +39,10 @@ def mount_of(
         raise ConfigMountError(
             f"What is mounted to '{namespace}' is a mapping, not {type(from_dict).__name__}", details=details
         )
-    return Mount(namespace, copied(from_dict), None, label)
+    try:
+        return Mount(namespace, copied(from_dict), None, label)
+    except ConfigError as error:
+        raise ConfigMountError(f"Nothing can be mounted to '{namespace}': {error.message}", details=details) from error
 
 
 def read_again(mount: Mount) -> Mount:

@@ -5,18 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from apcore.errors import ConfigError
+
 MISSING: Final = object()
 
 Path = tuple[str, ...]
 
 
+_DEEPEST: Final = 100
+
+
 def copied(value: Any) -> Any:
-    """The value with mappings as dicts and sequences as lists, sharing nothing with the original."""
+    """The value with mappings as dicts and sequences as lists, sharing nothing with the original.
+
+    Raises ConfigError for what contains itself, or has more than 100 levels.
+    """
+    return _copied(value, _DEEPEST)
+
+
+def _copied(value: Any, levels: int) -> Any:
+    if not isinstance(value, (Mapping, list, tuple)):
+        return value
+    if not levels:
+        raise ConfigError(f"Configuration data has at most {_DEEPEST} levels, and does not contain itself")
     if isinstance(value, Mapping):
-        return {str(key): copied(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [copied(each) for each in value]
-    return value
+        return {str(key): _copied(each, levels - 1) for key, each in value.items()}
+    return [_copied(each, levels - 1) for each in value]
 
 
 def deep_merge(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from apcore import Config, resolve_namespace_path
 from apcore.config import validation
-from apcore.errors import ConfigBindError, ConfigError
+from apcore.errors import ConfigBindError, ConfigError, ConfigMountError
 
 NAMESPACES = {"apcore": {}, "apcore-mcp": {"transport": "stdio"}, "apflow": {"api": {"timeout": 30.0, "retries": 3}}}
 
@@ -312,3 +312,21 @@ def test_what_is_shown_holds_no_secret_and_every_value():
     assert (shown["shop.port"], shown["shop.pin"], shown["shop.api.list"]) == (8000, "***REDACTED***", [])
     own = {path: value for path, value, _source in config.shown({"port"})}
     assert own["shop.port"] == "***REDACTED***"
+
+
+def test_data_that_contains_itself_is_refused_wherever_it_comes_in():
+    data = {}
+    data["again"] = [data]
+    deep = 1
+    for _ in range(200):
+        deep = {"a": deep}
+    config = Config.from_defaults()
+    for value in (data, deep):
+        for enter in (Config.from_dict, Config, lambda value: config.set("q", value)):
+            with pytest.raises(ConfigError, match="100 levels"):
+                enter(value)
+        with pytest.raises(ConfigMountError, match="100 levels"):
+            config.mount("q", from_dict=value)
+        with pytest.raises(ConfigError, match="100 levels"):
+            Config.register_namespace("endless", defaults=value)
+    assert config.get("q") is None
