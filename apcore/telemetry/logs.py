@@ -25,7 +25,11 @@ TRACE: Final = 5
 _LEVELS: Final = {"trace": TRACE, "debug": 10, "info": 20, "warn": 30, "error": 40, "fatal": 50}
 _FRAMES: Final = 10
 _HARMLESS: Final = (date, time, timedelta, Decimal, UUID)
-_OWN: Final = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "trace_id", "module_id", "taskName"})
+_TOLD: Final = "exc_text_is_told"
+"""Set on a record whose ``exc_text`` is what ``told()`` says."""
+_OWN: Final = frozenset(
+    {*vars(logging.makeLogRecord({})), "message", "asctime", "trace_id", "module_id", "taskName", _TOLD}
+)
 
 
 def level_number(name: str) -> int:
@@ -73,6 +77,9 @@ def without_secrets(record: logging.LogRecord, keys: Collection[str]) -> logging
     clean.msg, clean.args = text(_message(clean)), None
     if record.exc_info:
         clean.exc_text, clean.exc_info = text(told(record.exc_info[1])), None
+        vars(clean)[_TOLD] = True
+    elif not getattr(record, _TOLD, False):
+        clean.exc_text = None  # somebody else's text, with the exception's own in it
     clean.stack_info = None
     extra = {name: value for name, value in vars(record).items() if name not in _OWN}
     if extra:

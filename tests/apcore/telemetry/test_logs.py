@@ -94,6 +94,15 @@ def test_no_password_and_no_token_is_written(logger, written):
 
 
 @pytest.mark.req("R-10.2-03")
+def test_the_text_of_an_exception_that_somebody_else_wrote_down_is_left_out(logger, written):
+    text = "Traceback (most recent call last):\nValueError: hunter2"
+    logger.handle(logging.makeLogRecord({"msg": "from another process", "levelno": 40, "exc_text": text}))
+    [line] = written()
+    assert line["message"] == "from another process"
+    assert "hunter2" not in json.dumps(line)
+
+
+@pytest.mark.req("R-10.2-03")
 @pytest.mark.parametrize(
     "value",
     [
