@@ -324,7 +324,7 @@ def _limited(deadline: float | None, setting: str, concerns: Callable[[Any], boo
     A transaction that a failed statement broke is rolled back, and its limit with it. Past the deadline nothing begins.
     """
     left = None if deadline is None else deadline - monotonic()
-    limited = [each for each in connections.all(initialized_only=True) if concerns(each)]
+    limited: list[Any] = [each for each in connections.all(initialized_only=True) if concerns(each)]
     if left is None or left <= 0 or not limited:
         yield
         return

@@ -56,12 +56,12 @@ def execute_approved(request_id: str) -> Outcome:
 @shared_task(name="apcore.run_task", bind=True, acks_late=True, reject_on_worker_lost=True)
 def run_task(self: Any, task_id: str) -> Outcome:
     """Run one submitted task."""
-    return _run_task(task_id, self.request.id or "")
+    return _run_task(task_id, self.request.id or "", self.request.hostname or "")
 
 
 @_without_secrets
-def _run_task(task_id: str, celery_id: str) -> Outcome:
-    task = services.run_task(task_id, celery_id=celery_id)
+def _run_task(task_id: str, celery_id: str, worker: str) -> Outcome:
+    task = services.run_task(task_id, celery_id=celery_id, worker=worker)
     return {"task_id": str(task.pk), "status": str(task.status)}
 
 

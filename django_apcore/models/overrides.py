@@ -48,3 +48,8 @@ class Heartbeat(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @classmethod
+    def name_of(cls, worker: str) -> str:
+        """The name under which a worker says that it is alive."""
+        return f"{cls.WORKER}{worker}"[:255]

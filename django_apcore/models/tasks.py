@@ -42,6 +42,7 @@ class AsyncTask(models.Model):
     error = StorableJSONField(null=True, blank=True)
     cancel_requested = models.BooleanField(default=False)
     celery_id = models.CharField(max_length=255, blank=True)
+    worker = models.CharField(max_length=255, blank=True, help_text=_("The worker that runs it, or ran it last."))
     workers_lost = models.PositiveSmallIntegerField(
         default=0, help_text=_("Workers that were lost while they ran this task.")
     )

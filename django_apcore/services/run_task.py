@@ -19,7 +19,7 @@ from django_apcore.services._calls import (
     secrets_of_stored,
 )
 from django_apcore.services._database import alias, atomic
-from django_apcore.services._tasks import find_task, finish, lock_task
+from django_apcore.services._tasks import find_task, finish, is_lost, lock_task
 from django_apcore.services._watch import ProgressWriter, TaskCancelToken
 from django_apcore.signals import task_started
 
@@ -28,14 +28,14 @@ logger = logging.getLogger("django_apcore.tasks")
 Status = AsyncTask.Status
 
 
-def run_task(task_id: UUID | str, *, celery_id: str = "") -> AsyncTask:
+def run_task(task_id: UUID | str, *, celery_id: str = "", worker: str = "") -> AsyncTask:
     """Run a pending task and return it after that. A task that is not pending is returned as it is.
 
-    `celery_id` names the message. If the message of a running task comes again, its worker was lost: a module that is
-    safe to repeat (read-only or idempotent) runs again, until it has taken several workers with it; any other task
-    fails. Raises TaskNotFound.
+    `celery_id` names the message, `worker` who runs it. If the message of a running task comes again, or another one
+    while its worker is not heard of any more, that worker was lost: a module that is safe to repeat (read-only or
+    idempotent) runs again, until it has taken several workers with it; any other task fails. Raises TaskNotFound.
     """
-    if not _start(task_id, celery_id):
+    if not _start(task_id, celery_id, worker):
         return find_task(task_id)
     task = find_task(task_id)
     try:
@@ -56,28 +56,33 @@ def run_task(task_id: UUID | str, *, celery_id: str = "") -> AsyncTask:
     return task
 
 
-def _start(task_id: UUID | str, celery_id: str) -> bool:
+def _start(task_id: UUID | str, celery_id: str, worker: str) -> bool:
     """Whether this worker is the one that runs the task."""
     with atomic():
         task = lock_task(task_id)
-        if task.status == Status.RUNNING and celery_id and task.celery_id == celery_id:
-            return _take_over(task)
-        if task.status != Status.PENDING:
+        is_again = bool(celery_id) and task.celery_id == celery_id
+        if task.status == Status.RUNNING and (is_again or is_lost(task)):
+            is_mine = _take_over(task)
+        else:
+            is_mine = task.status == Status.PENDING
+        if not is_mine:
             return False
+        is_first = task.status == Status.PENDING
         task.status = Status.RUNNING
         task.started_at = timezone.now()
-        task.celery_id = celery_id
-        task.save(using=alias(), update_fields=["status", "started_at", "celery_id"])
-        announce(task_started, AsyncTask, task=task)
+        task.celery_id, task.worker = celery_id, worker[:255]
+        task.save(using=alias(), update_fields=["status", "started_at", "celery_id", "worker", "workers_lost"])
+        if is_first:
+            announce(task_started, AsyncTask, task=task)
         return True
 
 
 def _take_over(task: AsyncTask) -> bool:
     task.workers_lost += 1
-    annotations = executor().registry.get_definition(task.module_id).annotations
-    is_repeatable = annotations.readonly or annotations.idempotent
+    registry = executor().registry
+    known = registry.get_definition(task.module_id).annotations if registry.has(task.module_id) else None
+    is_repeatable = known is not None and (known.readonly or known.idempotent)
     if is_repeatable and task.workers_lost < WORKERS_TO_LOSE:
-        task.save(using=alias(), update_fields=["workers_lost"])
         logger.warning("Task %s runs again: its worker was lost", task.pk)
         return True
     message = (

@@ -14,6 +14,7 @@ from django_apcore.services._announce import announce
 from django_apcore.services._broker import send
 from django_apcore.services._calls import StoredInputs, executor, identity_columns, redacted, stored_context, user_pk
 from django_apcore.services._database import alias, atomic
+from django_apcore.services._tasks import is_lost
 from django_apcore.services.audit import append
 from django_apcore.signals import task_submitted
 
@@ -50,11 +51,14 @@ def submit(module_id: str, inputs: Mapping[str, Any], context: Context) -> Async
 
 
 def dispatch_submitted(*, older_than: timedelta = timedelta(0)) -> int:
-    """Enqueue every task that is still pending. Returns how many there were. A task that is sent twice runs once."""
-    pending = AsyncTask.objects.using(alias()).filter(
-        status=AsyncTask.Status.PENDING, created_at__lte=timezone.now() - older_than
-    )
-    waiting = list(pending.order_by("created_at").values_list("pk", flat=True))
+    """Enqueue every task that is still pending, and those whose worker was lost. Returns how many there were.
+
+    A task that is sent twice runs once.
+    """
+    tasks = AsyncTask.objects.using(alias()).order_by("created_at")
+    pending = tasks.filter(status=AsyncTask.Status.PENDING, created_at__lte=timezone.now() - older_than)
+    waiting = list(pending.values_list("pk", flat=True))
+    waiting += [task.pk for task in tasks.filter(status=AsyncTask.Status.RUNNING) if is_lost(task)]
     for task_id in waiting:
         send("apcore.run_task", task_id)
     return len(waiting)

@@ -19,7 +19,7 @@ def beat(name: str, details: Mapping[str, Any] | None = None) -> None:
 
 def forget_worker(worker: str) -> None:
     """A worker that stops on purpose is not missed."""
-    Heartbeat.objects.using(alias()).filter(name=f"{Heartbeat.WORKER}{worker}"[:255]).delete()
+    Heartbeat.objects.using(alias()).filter(name=Heartbeat.name_of(worker)).delete()
 
 
 def record_verification(report: VerificationReport) -> None:

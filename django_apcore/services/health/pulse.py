@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from celery.signals import worker_ready, worker_shutdown
 from django.db import Error, connections
+from django.utils import timezone
 
 from django_apcore.models import Heartbeat
 from django_apcore.services.health.heartbeats import beat, forget_worker
@@ -23,6 +24,7 @@ class Pulse:
     def __init__(self, worker: str, seconds: float = SECONDS) -> None:
         self._worker = worker
         self._seconds = seconds
+        self._since = timezone.now().isoformat()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="apcore-pulse", daemon=True)
 
@@ -42,7 +44,7 @@ class Pulse:
     def _run(self) -> None:
         while not self._stopped.is_set():
             try:
-                beat(f"{Heartbeat.WORKER}{self._worker}")
+                beat(Heartbeat.name_of(self._worker), {"since": self._since})
             except Exception as error:  # noqa: BLE001 - a pulse that ends at the first trouble says that the worker is dead
                 logger.error("The worker cannot say that it is alive (%s)", type(error).__name__)
             finally:

@@ -12,7 +12,7 @@ from apcore import ACL, Context, ModuleAnnotations, module
 from apcore.errors import ACLDeniedError, ModuleDisabledError, ModuleNotFoundError, SchemaValidationError
 from django_apcore import services
 from django_apcore.exceptions import TaskForbidden, TaskNotFound
-from django_apcore.models import AsyncTask, AuditEntry
+from django_apcore.models import AsyncTask, AuditEntry, Heartbeat
 from django_apcore.runtime import Runtime
 from django_apcore.secrets import decrypt
 from django_apcore.signals import task_finished
@@ -207,6 +207,51 @@ def test_a_task_that_takes_its_workers_with_it_fails_after_the_third(
     assert (task.status, task.workers_lost) == (Status.FAILED, 3)
     assert (task.error or {})["code"] == "TASK_WORKER_LOST"
     assert AuditEntry.objects.get(kind="task.failed").data == {"code": "TASK_WORKER_LOST"}
+
+
+@pytest.mark.parametrize(
+    ("silent_for", "restarted", "is_gone"),
+    [
+        (timedelta(seconds=30), False, False),
+        (timedelta(minutes=9), False, True),
+        (None, False, True),
+        (timedelta(0), True, True),
+    ],
+    ids=["alive", "silent", "never heard of", "started anew"],
+)
+def test_a_task_whose_worker_is_gone_comes_to_an_end(
+    submitted: AsyncTask, queue: Any, silent_for: timedelta | None, restarted: bool, is_gone: bool
+) -> None:
+    now = timezone.now()
+    began = now - timedelta(minutes=10)
+    AsyncTask.objects.update(status="running", celery_id="lost", worker="celery@there", started_at=began)
+    if silent_for is not None:
+        since = began + timedelta(minutes=1 if restarted else -1)
+        Heartbeat.objects.create(name="worker:celery@there", at=now - silent_for, details={"since": since.isoformat()})
+    queue()
+    assert services.dispatch_submitted() == is_gone
+    assert len(queue()) == is_gone
+    task = services.run_task(submitted.pk, celery_id="another", worker="celery@here")
+    assert task.status == (Status.FAILED if is_gone else Status.RUNNING)
+    assert (task.error or {}).get("code") == ("TASK_WORKER_LOST" if is_gone else None)
+
+
+def test_a_task_that_is_taken_over_is_the_new_workers(runtime: Runtime, requester: User, queue: Any) -> None:
+    seen: list[tuple[str, int]] = []
+
+    def work() -> int:
+        """Look who works."""
+        task = AsyncTask.objects.get()
+        seen.append((task.worker, task.workers_lost))
+        assert services.run_task(task.pk, celery_id="third", worker="celery@elsewhere").status == Status.RUNNING
+        return 1
+
+    add(runtime, work, "test.work", annotations=ModuleAnnotations(idempotent=True))
+    task = services.submit("test.work", {}, context_for(requester))
+    long_ago = timezone.now() - timedelta(minutes=9)
+    AsyncTask.objects.update(status="running", celery_id="first", worker="celery@there", started_at=long_ago)
+    assert services.run_task(task.pk, celery_id="second", worker="celery@here").status == Status.COMPLETED
+    assert seen == [("celery@here", 1)]
 
 
 def test_waiting_tasks_are_sent_again(submitted: AsyncTask, queue: Callable[[], list[Any]]) -> None:

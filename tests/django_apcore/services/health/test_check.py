@@ -163,7 +163,7 @@ class TestWorkers:
     def test_a_pulse_goes_on_after_any_trouble(self, monkeypatch: pytest.MonkeyPatch) -> None:
         beats: list[str] = []
 
-        def beat(name: str) -> None:
+        def beat(name: str, details: object) -> None:
             beats.append(name)
             if len(beats) == 1:
                 raise RuntimeError("what no database ever raised")
