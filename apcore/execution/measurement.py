@@ -41,14 +41,11 @@ class EffectMeter:
     async def plan(self, runner: Runner, invocation: Invocation) -> Plan:
         """What the module's ``plan()`` returns. Raises ModuleExecuteError when that is no Plan."""
         definition, context = invocation.definition, invocation.context
-        plan = await self._run(runner, invocation, definition.plan, context)
-        if not isinstance(plan, Plan):
-            raise _wrong_type(definition, "plan() must return a Plan", plan)
-        return plan
+        return _checked_plan(definition, await self._run(runner, invocation, definition.plan, context))
 
     async def warnings(self, runner: Runner, invocation: Invocation, preflight: Function) -> list[str]:
         """What ``preflight()`` warns of, without the secrets of the call. Raises what it raises (§12.8.5.1)."""
-        given = await self._run(runner, invocation, preflight, invocation.context)
+        given = await self._ahead(runner, invocation, preflight)
         texts = [given] if isinstance(given, str) else given or ()
         secrets = invocation.secrets
         return [str(secrets.hide(str(text))) for text in texts]
@@ -69,16 +66,27 @@ class EffectMeter:
         return await runner.measure(invocation, body) or NO_EFFECT
 
     async def _planned(self, runner: Runner, invocation: Invocation) -> EffectRecord:
-        return planned_effect(await self.plan(runner, invocation), invocation.secrets)
+        definition = invocation.definition
+        plan = _checked_plan(definition, await self._ahead(runner, invocation, definition.plan))
+        return planned_effect(plan, invocation.secrets)
 
     async def _declared(self, runner: Runner, invocation: Invocation) -> EffectRecord:
-        definition, context = invocation.definition, invocation.context
-        preview = await self._run(runner, invocation, definition.preview, context)
+        definition = invocation.definition
+        preview = await self._ahead(runner, invocation, definition.preview)
         if preview is None:
             return NO_EFFECT
         if not isinstance(preview, PreviewResult):
             raise _wrong_type(definition, "preview() must return a PreviewResult or None", preview)
         return _record("declared", preview.changes, invocation.secrets)
+
+    async def _ahead(self, runner: Runner, invocation: Invocation, function: Any) -> Any:
+        """Run what only looks ahead: what it puts into the ``data`` that the chain shares does not stay there."""
+        context = invocation.context
+        shared, context.data = context.data, dict(context.data)
+        try:
+            return await self._run(runner, invocation, function, context)
+        finally:
+            context.data = shared
 
     async def _run(self, runner: Runner, invocation: Invocation, function: Any, context: Context) -> Any:
         """Every run gets inputs of its own: what one does to them must not be what is approved, or runs next."""
@@ -92,6 +100,12 @@ class EffectMeter:
                 pass_on_cancellation(error)
                 message = f"{definition.module_id} awaited something that was cancelled"
                 raise ModuleExecuteError(message, module_id=definition.module_id) from error
+
+
+def _checked_plan(definition: ModuleDefinition, plan: Any) -> Plan:
+    if isinstance(plan, Plan):
+        return plan
+    raise _wrong_type(definition, "plan() must return a Plan", plan)
 
 
 async def _unknown() -> EffectRecord:

@@ -246,6 +246,15 @@ def test_no_warning_shows_the_secrets_of_the_call(validate: Validate, fails: boo
     assert "1234-5678" not in str(result.to_dict())
 
 
+def test_what_a_check_puts_into_the_shared_data_does_not_stay(validate: Validate) -> None:
+    def note(inputs: dict[str, Any], context: Context) -> None:
+        context.data["seen"] = True
+
+    context = Context.create(data={"mine": 1})
+    assert validate(executor_with(Previewing(note, note)), "pre.view", {"n": 1}, context).valid
+    assert context.data == {"mine": 1}
+
+
 @pytest.mark.req("PV-10")
 def test_async_previews_are_awaited(validate: Validate) -> None:
     class Async(Previewing):
