@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from traceback import format_tb
 from typing import Any
 
 from apcore.errors import InvalidInputError
+from apcore.errors.telling import told
 from apcore.events.background import BackgroundDelivery
 from apcore.events.event import SEVERITIES, Event, Severity
 from apcore.ids import match_pattern
@@ -99,8 +99,7 @@ class Subscription:
 
     def has_failed(self, event: Event, error: BaseException) -> None:
         """Log the kind of the error and where it was; its text may hold secrets."""
-        where = "".join(format_tb(error.__traceback__))
-        logger.error("%s failed on '%s': %s\n%s", self.name, event.type, type(error).__name__, where)
+        logger.error("%s failed on '%s': %s", self.name, event.type, told(error))
 
 
 def _patterns(name: str, given: Any) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import traceback
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Generator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from functools import partial
@@ -24,6 +23,7 @@ from apcore.errors import (
     propagate_error,
     require,
 )
+from apcore.errors.telling import places_of
 from apcore.events import EventEmitter
 from apcore.execution.deadlines import Deadlines
 from apcore.execution.exporting import trace_to
@@ -59,7 +59,6 @@ from apcore.toggles import Toggles
 
 logger = logging.getLogger("apcore.execution")
 
-_LOGGED_FRAMES = 10
 
 RunUntil = Callable[[PipelineState], bool]
 OnResult = Callable[[dict[str, Any]], Any]
@@ -437,6 +436,5 @@ def _raise(error: BaseException, step: str) -> NoReturn:
 
 def _log_unexpected(error: BaseException, module_id: str, context: Context) -> None:
     """Where it happened and what kind it was; neither its text nor source lines, which may hold secrets (§8.3)."""
-    frames = traceback.extract_tb(error.__traceback__, limit=-_LOGGED_FRAMES)
-    places = "".join(f"\n  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
-    logger.error("Module %s failed: %s, trace %s%s", module_id, type(error).__name__, context.trace_id, places)
+    kind, places = type(error).__name__, places_of(error)
+    logger.error("Module %s failed: %s, trace %s%s", module_id, kind, context.trace_id, places)

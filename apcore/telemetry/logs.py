@@ -6,7 +6,6 @@ import copy
 import json
 import logging
 import sys
-import traceback
 from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -14,6 +13,7 @@ from typing import Any, Final, TextIO
 from uuid import UUID
 
 from apcore.context import is_trace_id
+from apcore.errors.telling import told
 from apcore.plain import plain
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS, redact, redact_text
 from apcore.telemetry.running import running_call
@@ -23,7 +23,6 @@ TRACE: Final = 5
 """Below `logging.DEBUG`, which Python has no name for."""
 
 _LEVELS: Final = {"trace": TRACE, "debug": 10, "info": 20, "warn": 30, "error": 40, "fatal": 50}
-_FRAMES: Final = 10
 _HARMLESS: Final = (date, time, timedelta, Decimal, UUID)
 _TOLD: Final = "exc_text_is_told"
 """Set on a record whose ``exc_text`` is what ``told()`` says."""
@@ -163,19 +162,6 @@ def configure_logging(
     logger.setLevel(level_number(settings.level))
     logger.propagate = False
     return handler
-
-
-def told(error: BaseException | None) -> str:
-    """What a log may say about an exception: its kind, those of its causes, and where they came from."""
-    parts: list[str] = []
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        frames = traceback.extract_tb(error.__traceback__, limit=-_FRAMES)
-        places = "".join(f"\n  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
-        parts.append(type(error).__name__ + places)
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return "\ncaused by ".join(parts)
 
 
 def _message(record: logging.LogRecord) -> str:
