@@ -42,7 +42,8 @@ class Event:
     """One thing that happened (§9.16).
 
     ``type`` is a dotted name whose first part says who emits it: ``billing.invoice_generated``. ``data`` holds JSON
-    values. ``timestamp`` is aware, in UTC. ``event_id`` tells a second delivery of the same event from another event.
+    values as they were when the event was made: it may be told much later. ``timestamp`` is aware, in UTC. ``event_id``
+    tells a second delivery of the same event from another event.
 
     Raises InvalidInputError for a type without a dot or with other characters (§9.16.1), for an unknown severity and
     for a timestamp without a time zone.
@@ -68,7 +69,7 @@ class Event:
         _require_kinds(self)
         if self.timestamp.tzinfo is None:
             raise InvalidInputError(f"The timestamp of '{self.type}' needs a time zone")
-        object.__setattr__(self, "data", MappingProxyType(dict(self.data)))
+        object.__setattr__(self, "data", MappingProxyType(_kept(dict(self.data))))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form, as files and webhooks get it; the timestamp in ISO 8601, UTC, with a ``Z``."""
@@ -91,3 +92,27 @@ def _require_kinds(event: Event) -> None:
     """What is of another type would fail later, on the way to a subscriber, where nobody knows who made it."""
     for name, (kind, words) in _KINDS.items():
         require(f"{name} of '{event.type}'", getattr(event, name), kind, words)
+
+
+def _kept(data: dict[str, Any]) -> dict[str, Any]:
+    try:
+        kept: dict[str, Any] = _copied(data, {})
+        return kept
+    except RecursionError:
+        return data  # so deep that nobody will be told of it
+
+
+def _copied(value: Any, known: dict[int, Any]) -> Any:
+    """A copy of objects and lists, however they hang together, with everything else in them as it is."""
+    if type(value) is tuple:
+        return tuple(_copied(each, known) for each in value)
+    if type(value) not in (dict, list):
+        return value
+    copy = known.get(id(value))
+    if copy is None and isinstance(value, dict):
+        known[id(value)] = copy = {}
+        copy.update({name: _copied(each, known) for name, each in value.items()})
+    elif copy is None:
+        known[id(value)] = copy = []
+        copy.extend(_copied(each, known) for each in value)
+    return copy

@@ -147,3 +147,24 @@ def test_no_legacy_name_can_be_emitted(legacy):
 def test_a_field_of_another_type_is_refused_where_the_event_is_made(fields):
     with pytest.raises(InvalidInputError):
         Event(**{"type": "billing.x", **fields})
+
+
+def test_an_event_keeps_what_its_data_was():
+    rows = [{"id": 1}]
+    data = {"rows": rows, "first": rows[0], "pair": (rows, 2)}
+    event = Event("a.b", data)
+    rows[0]["id"] = 2
+    rows.append({"id": 3})
+    data["more"] = 1
+    assert dict(event.data) == {"rows": [{"id": 1}], "first": {"id": 1}, "pair": ([{"id": 1}], 2)}
+
+
+def test_data_that_contains_itself_or_is_endlessly_deep_makes_an_event_too():
+    ring = {}
+    ring["left"] = ring["right"] = [ring]
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    event = Event("a.b", {"ring": ring})
+    assert event.data["ring"]["left"][0] is event.data["ring"] is not ring
+    assert json.loads(Event("a.b", {"deep": deep, "n": 1}).to_json())["data"]["n"] == 1
