@@ -210,7 +210,7 @@ def faces(app: Any, exporter: Any, logs: Any, receiver: str, mailoutbox: Any, se
     for how in ("well", "own", "foreign"):
         seen.add("API tasks", post("modules/vault.open/submit/", {**INPUTS, "how": how}).content.decode())
     for task in AsyncTask.objects.all():
-        seen.add("task results", tasks._run_task(str(task.pk), "celery-1"))
+        seen.add("task results", tasks._run_task(str(task.pk), "celery-1", "worker-1"))
         seen.add("admin pages", admin.get(f"/admin/django_apcore/asynctask/{task.pk}/change/").content.decode())
 
     services.deliver_outbox()
