@@ -30,9 +30,11 @@ class Segment:
     previous_hash: str
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Self:
-        """Read what an entry about a segment holds. Raises KeyError for any other data."""
-        return cls(**{field.name: data[field.name] for field in fields(cls)})
+    def from_data(cls, data: Any) -> Self:
+        """Read what an entry about a segment holds. Raises ValueError for any other data."""
+        if not isinstance(data, Mapping) or any(type(data.get(each.name)) is not each.type for each in fields(cls)):
+            raise ValueError("This does not describe a segment")
+        return cls(**{each.name: data[each.name] for each in fields(cls)})
 
     def to_data(self) -> dict[str, Any]:
         return asdict(self)
@@ -90,6 +92,12 @@ def told(partition: int, kind: str) -> list[AuditEntry]:
     """The entries of one of the three kinds about segments that a chain still holds, oldest first."""
     entries = AuditEntry.objects.using(alias()).filter(partition=partition, kind=kind, subject=chain_subject(partition))
     return list(entries.order_by("sequence"))
+
+
+def end_in(entry: AuditEntry) -> int:
+    """The last number of the segment that an entry tells of; 0 if it was made to say what it cannot know."""
+    end = entry.data.get("last_sequence") if isinstance(entry.data, dict) else None
+    return end if type(end) is int and 0 < end < entry.sequence else 0
 
 
 def chain_subject(partition: int) -> str:

@@ -10,7 +10,7 @@ from uuid import uuid4
 from django_apcore.exceptions import ArchiveError
 from django_apcore.models import AuditChain, AuditEntry
 from django_apcore.services._database import alias, atomic
-from django_apcore.services._trail import ARCHIVED, Segment, chain_subject, line_of, told, walk
+from django_apcore.services._trail import ARCHIVED, Segment, chain_subject, end_in, line_of, told, walk
 from django_apcore.services.audit import Event, append_to
 from django_apcore.services.seal import SegmentState, segments
 from django_apcore.services.verify_file import FileReport, verify_files
@@ -75,8 +75,7 @@ def _draft(segment: Segment, file: Path) -> Iterator[Path]:
 
 
 def _is_archived(segment: Segment) -> bool:
-    entries = told(segment.partition, ARCHIVED)
-    return any(entry.data["last_sequence"] == segment.last_sequence for entry in entries)
+    return segment.last_sequence in map(end_in, told(segment.partition, ARCHIVED))
 
 
 def _sync(directory: Path) -> None:

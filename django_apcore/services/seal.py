@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from django_apcore.exceptions import ArchiveError
 from django_apcore.models import AuditChain, AuditEntry
 from django_apcore.services._database import alias, atomic
-from django_apcore.services._trail import ARCHIVED, GENESIS, PRUNED, SEALED, Segment, chain_subject, told
+from django_apcore.services._trail import ARCHIVED, GENESIS, PRUNED, SEALED, Segment, chain_subject, end_in, told
 from django_apcore.services.audit import Event, append_to
 
 
@@ -36,21 +37,32 @@ def seal(partition: int | None = None, *, older_than: timedelta = timedelta(0)) 
 
 
 def segments(partition: int | None = None) -> Iterator[SegmentState]:
-    """The segments whose seals the trail still holds, chain by chain, oldest first."""
+    """The segments whose seals the trail still holds, chain by chain, oldest first.
+
+    Raises ArchiveError for a forged seal.
+    """
     for number in [partition] if partition is not None else _chains():
-        archived = {entry.data["last_sequence"]: entry for entry in told(number, ARCHIVED)}
-        pruned = {entry.data["last_sequence"]: entry.at for entry in told(number, PRUNED)}
+        archived = {end_in(entry): entry for entry in told(number, ARCHIVED)}
+        pruned = {end_in(entry): entry.at for entry in told(number, PRUNED)}
         for entry in told(number, SEALED):
-            segment = Segment.from_data(entry.data)
+            segment = _sealed_by(entry)
             kept = archived.get(segment.last_sequence)
             yield SegmentState(
                 segment,
                 sealed_at=entry.at,
-                archive=kept.data["file"] if kept else "",
-                sha256=kept.data["sha256"] if kept else "",
+                archive=str(kept.data.get("file", "")) if kept else "",
+                sha256=str(kept.data.get("sha256", "")) if kept else "",
                 archived_at=kept.at if kept else None,
                 pruned_at=pruned.get(segment.last_sequence),
             )
+
+
+def _sealed_by(entry: AuditEntry) -> Segment:
+    try:
+        return Segment.from_data(entry.data)
+    except ValueError as error:
+        place = f"Entry {entry.sequence} of chain {entry.partition}"
+        raise ArchiveError(f"{place} is no seal that the trail has written: run audit verify.") from error
 
 
 def _chains() -> list[int]:

@@ -1,13 +1,13 @@
 """Verify: prove that nobody touched the audit trail, or name the first entry that does not hold."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from django.db.models import QuerySet
 
 from django_apcore.models import AuditChain, AuditEntry
 from django_apcore.services._database import alias
-from django_apcore.services._trail import ARCHIVED, GENESIS, PRUNED, SEALED, content_hash, told, walk
+from django_apcore.services._trail import ARCHIVED, GENESIS, PRUNED, SEALED, Segment, content_hash, end_in, told, walk
 from django_apcore.services.verify_file import is_true_seal
 
 BreakReason = Literal["edited", "deleted", "reordered", "truncated", "inserted", "seal_missing", "seal_forged"]
@@ -87,7 +87,7 @@ class _Chain:
 
     def _newest_pruning(self) -> int:
         """The last number that a pruning took, by what the chain says; 0 if there was none."""
-        return max((int(entry.data.get("last_sequence", 0)) for entry in told(self.partition, PRUNED)), default=0)
+        return max(map(end_in, told(self.partition, PRUNED)), default=0)
 
     def _first_broken(self) -> BrokenEntry | None:
         """Walk from the first entry to the head that was read; what is younger is left for the next time."""
@@ -98,7 +98,7 @@ class _Chain:
             if found is not None:
                 return found
             last = entry
-            self._is_pruning_told |= entry.kind == PRUNED and entry.data.get("last_sequence") == self.pruned
+            self._is_pruning_told |= entry.kind == PRUNED and end_in(entry) == self.pruned
         return self._check_pruning() or self._check_end(last)
 
     def _entries(self) -> QuerySet[AuditEntry]:
@@ -195,8 +195,8 @@ class _Chain:
         """Whether other entries say that this one is, or was, a seal."""
         if sequence == 1:
             return False
-        ended = [entry.data.get("last_sequence") for kind in (ARCHIVED, PRUNED) for entry in told(self.partition, kind)]
-        begun = [entry.data.get("first_sequence") for entry in told(self.partition, SEALED)]
+        ended = [end_in(entry) for kind in (ARCHIVED, PRUNED) for entry in told(self.partition, kind)]
+        begun = [_start_in(entry.data) for entry in told(self.partition, SEALED)]
         return sequence - 1 in ended or sequence in begun
 
     def _forged_seal(self, entry: AuditEntry) -> BrokenEntry:
@@ -218,3 +218,10 @@ class _Chain:
 def _seals(entry: AuditEntry, start: int | None) -> bool:
     """Whether an entry is the seal of the entries before it, which begin at `start`."""
     return entry.kind == SEALED and is_true_seal(entry.data, entry.sequence, entry.previous_hash, start)
+
+
+def _start_in(seal: Any) -> int | None:
+    try:
+        return Segment.from_data(seal).first_sequence
+    except ValueError:
+        return None

@@ -116,7 +116,7 @@ def is_true_seal(data: Any, sequence: int, previous_hash: str, start: int | None
     """Whether a seal at this place says what is before it. `start`: where its segment begins, if that is known."""
     try:
         segment = Segment.from_data(data)
-    except (KeyError, TypeError):
+    except ValueError:
         return False
     return (
         segment.last_sequence == sequence - 1

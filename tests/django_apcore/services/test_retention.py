@@ -234,6 +234,19 @@ def test_a_forged_seal_is_named(tmp_path: Path, changes: dict[str, Any], rehashe
     assert broken() == ("seal_forged", 6)
 
 
+@pytest.mark.parametrize("kind", ["audit.sealed", "audit.archived", "audit.pruned"])
+@pytest.mark.parametrize("nonsense", [[], ["x"], "x", {}, {"last_sequence": "x"}, {"last_sequence": 10**15}])
+def test_an_entry_about_a_segment_that_holds_nonsense_is_named(tmp_path: Path, kind: str, nonsense: Any) -> None:
+    prune_once(tmp_path)
+    found = AuditEntry.objects.filter(partition=PARTITION, kind=kind)
+    with unprotected():
+        found.update(data=nonsense)
+    assert broken()[1] <= found.get().sequence
+    if kind == "audit.sealed":
+        with pytest.raises(ArchiveError, match="no seal"):
+            services.archive(tmp_path)
+
+
 def test_a_seal_that_was_invented_to_hide_a_deletion_is_found() -> None:
     write(7)
     fourth, third = entry(4).get(), entry(3).get()
