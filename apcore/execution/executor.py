@@ -163,11 +163,7 @@ class Executor:
         """Like ``call``, from a coroutine. Cancelling its task also sets the cancel token, for modules in a thread."""
         state = PipelineState(module_id, inputs, context, self._async_runner, run_until)
         call = self._run(self._strategy, state)
-        try:
-            return await (call if HERE.window is None else shielded(call))
-        except asyncio.CancelledError:
-            state.cancel(CALLER_CANCELLED)
-            raise
+        return await (call if HERE.window is None else shielded(call))
 
     async def stream(
         self,
@@ -331,22 +327,23 @@ class Executor:
 
     async def _perform(self, strategy: Strategy, state: PipelineState) -> dict[str, Any]:
         retry: Retry | None = None
-        while True:
-            try:
-                if retry is None:
-                    await run_pipeline(strategy, state)
-                else:
-                    await wait(state, retry)
-                    await run_pipeline(strategy, state, start=FIRST_STEP)
-                break
-            except PipelineStepError as failure:
-                answer = await self._recover(strategy, state, failure)
-                if not isinstance(answer, Retry):
-                    return answer
-                retry = answer
-            except (GeneratorExit, ConsumerLeft, asyncio.CancelledError, DeadlineInterrupt):
-                await self._abandon(state)
-                raise
+        try:
+            while True:
+                try:
+                    if retry is None:
+                        await run_pipeline(strategy, state)
+                    else:
+                        await wait(state, retry)
+                        await run_pipeline(strategy, state, start=FIRST_STEP)
+                    break
+                except PipelineStepError as failure:
+                    answer = await self._recover(strategy, state, failure)
+                    if not isinstance(answer, Retry):
+                        return answer
+                    retry = answer
+        except (GeneratorExit, ConsumerLeft, asyncio.CancelledError, DeadlineInterrupt):
+            await self._abandon(state)
+            raise
         output: dict[str, Any] = state.outputs if state.stopped and state.result is None else state.result
         return output
 
@@ -376,15 +373,13 @@ class Executor:
         raise error
 
     async def _abandon(self, state: PipelineState) -> None:
-        """Nobody waits for this call any more: what its middleware began in ``before()`` has to end all the same."""
+        """Nobody waits for this call any more: what still runs for it is told to stop, and what its middleware began in
+        ``before()`` has to end all the same."""
+        state.cancel(CALLER_CANCELLED)
         if state.passage is not None:
             self._leave_time_to_recover(state.context)
-            await state.passage.recover(
-                propagate_error(
-                    ExecutionCancelledError("Nobody waits for this call any more"), state.module_id, state.context
-                ),
-                state.runner,
-            )
+            error = ExecutionCancelledError("Nobody waits for this call any more")
+            await state.passage.abandon(propagate_error(error, state.module_id, state.context), state.runner)
 
     def _leave_time_to_recover(self, context: Context) -> None:
         """A call whose time is over still has its ``on_error()`` hooks to run (§11.8.4)."""

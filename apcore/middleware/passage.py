@@ -228,14 +228,16 @@ class Passage:
         A `Retry` that ``allows`` agrees to is such a value: the next ``before()`` goes on behind the layer that
         asked for it. One that is not allowed counts as None.
         """
-        for index in range(self._entered - 1, -1, -1):
-            layer = self._layers[index]
+        while self._entered:
+            self._entered -= 1  # whatever comes of it, it is told once
+            layer = self._layers[self._entered]
             if layer.on_error is None:
                 continue
             try:
                 answer = await self._call(runner, layer, layer.on_error, self.inputs, error)
             except ModuleTimeoutError:
                 logger.error("on_error() of %s timed out; the chain stops", layer.id)
+                self._entered = 0
                 return None
             except ModuleError as failure:
                 logger.error("on_error() of %s failed: %s", layer.id, failure.message)
@@ -246,12 +248,26 @@ class Passage:
                 logger.error("on_error() of %s failed: it awaited something that was cancelled", layer.id)
                 continue
             if isinstance(answer, Retry):
-                if await self._may_retry(index, answer, allows):
-                    self._entered = index + 1
+                if await self._may_retry(self._entered, answer, allows):
+                    self._entered += 1
                     return answer
             elif answer is not None:
                 return answer
         return None
+
+    async def abandon(self, error: ModuleError, runner: Invoker) -> None:
+        """Tell all layers that were not told yet, whatever they answer: nobody waits for this call any more.
+
+        Raises CancelledError at the end if the task is cancelled meanwhile, which ends the hook that just runs.
+        """
+        once_more: asyncio.CancelledError | None = None
+        while self._entered:
+            try:
+                await self.recover(error, runner)
+            except asyncio.CancelledError as cancelled:
+                once_more = cancelled
+        if once_more is not None:
+            raise once_more
 
     async def _may_retry(self, index: int, retry: Retry, allows: Allows | None) -> bool:
         if not self._layers[index].can_retry:

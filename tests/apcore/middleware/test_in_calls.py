@@ -408,3 +408,29 @@ def test_a_plain_function_may_return_something_to_await(call: Callable[..., Any]
     assert call(module, mixed, Layer("b", log)) == {"text": "c"}
     assert module.seen["text"] == "b"
     assert log == ["a.before", "b.before", "b.after", "a.after"]
+
+
+def test_what_began_ends_however_often_a_call_is_cancelled(log: list[str]) -> None:
+    """Each cancellation ends the hook that runs just then; the others are told all the same, whatever one answers."""
+
+    class Slow(Layer):
+        async def on_error(self, *arguments: Any) -> Any:
+            self._act("on_error", *arguments)
+            self.does["begun"].put_nowait(self)
+            await asyncio.sleep(60)
+
+    async def run() -> None:
+        begun: asyncio.Queue[Layer] = asyncio.Queue()
+        registry = Registry()
+        registry.register("echo.text", Echo(InternalError("broken")))
+        answering = AsyncLayer("c", log, on_error={"text": "x"})
+        layers = [Layer("a", log), Slow("b", log, begun=begun), answering, Slow("d", log, begun=begun)]
+        call = asyncio.create_task(Executor(registry, middlewares=layers).call_async("echo.text", {"text": "a"}))
+        for _ in range(2):
+            await begun.get()
+            call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    asyncio.run(run())
+    assert log[-4:] == ["d.on_error", "c.on_error", "b.on_error", "a.on_error"]
