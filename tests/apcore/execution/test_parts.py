@@ -70,7 +70,7 @@ def test_a_step_with_a_field_of_another_type_is_refused(fields: dict[str, Any]) 
         Step("audit", print, **fields)
 
 
-@pytest.mark.req("R-5.16-04")
+@pytest.mark.req("R-5.16-07")
 @pytest.mark.parametrize("predicate", ["execute", 5])
 def test_a_predicate_that_is_no_function_is_refused_in_words(executor: Executor, predicate: Any) -> None:
     with pytest.raises(InvalidInputError, match="run_until must be a function of the state"):
@@ -82,7 +82,7 @@ def test_who_is_told_the_output_is_a_function(executor: Executor) -> None:
         list(executor.stream_sync("math.add", {"a": 1, "b": 2}, on_result=5))  # type: ignore[arg-type]
 
 
-@pytest.mark.req("R-7.2-02")
+@pytest.mark.req("R-7.2-03")
 def test_a_handler_that_only_asks_is_one_and_resumes_nothing() -> None:
     @module(id="m.x", annotations={"requires_approval": True})
     def needs_one() -> dict[str, Any]:
@@ -105,7 +105,6 @@ def _config(tmp_path: Path, **sections: Any) -> Config:
     return Config.from_dict({"version": "1.0.0", "project": {"name": "x"}, **sections})
 
 
-@pytest.mark.req("R-5.2-09", "R-9.1.1-11")
 def test_an_executor_built_from_a_configuration_has_its_limits_and_denies_by_default(
     registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
