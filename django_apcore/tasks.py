@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
 from functools import wraps
-from traceback import format_tb
 from typing import Any, ParamSpec
 
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_ready
 from django.db import Error, connections
 
+from apcore.errors.telling import places_of
 from django_apcore import runtime, services
 
 logger = logging.getLogger("django_apcore.workers")
@@ -34,7 +34,7 @@ def _without_secrets(run: Callable[P, Outcome]) -> Callable[P, Outcome]:
             return run(*args, **kwargs)
         except Exception as error:  # noqa: BLE001 - raised again below, where nothing of it is attached
             kind = f"{type(error).__name__} ({getattr(error, 'code', 'unexpected')})"
-            logger.error("%s failed: %s\n%s", run.__name__, kind, "".join(format_tb(error.__traceback__)))
+            logger.error("%s failed: %s%s", run.__name__, kind, places_of(error))
         raise WorkerError(kind)
 
     return guarded
