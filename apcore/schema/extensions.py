@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from apcore.schema.walk import with_subschemas
+
+_ANNOTATIONS: Final = frozenset(
+    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
+)
 
 
 def is_extension(keyword: str) -> bool:
     """Whether a keyword is one of the protocol's or a user's own (§4.2)."""
     return keyword.startswith("x-")
+
+
+def is_annotation(keyword: str) -> bool:
+    """Whether the keyword allows and refuses nothing: it only says something about a value."""
+    return keyword in _ANNOTATIONS or is_extension(keyword)
 
 
 def strip_extensions(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,16 +9,13 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from apcore.errors import SchemaCircularRefError, SchemaNotFoundError, SchemaParseError
+from apcore.schema.extensions import is_annotation
 from apcore.schema.files import SchemaFiles
 from apcore.schema.refs import MAX_REF_DEPTH, pointer_to, resolve_pointer
 from apcore.schema.walk import with_subschemas
 
 CANONICAL_SCHEME: Final = "apcore://"
 _DEFINITIONS: Final = ("definitions", "$defs")
-# Words about a value that allow and refuse nothing: beside a reference they simply replace those of the target.
-_ANNOTATIONS: Final = frozenset(
-    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "nullable", "$comment"}
-)
 # Definitions that use each other twice at every level would otherwise fill the memory.
 _MAX_REFERENCES: Final = 10_000
 
@@ -153,7 +150,8 @@ def _joined(target: Any, beside: Mapping[str, Any]) -> Any:
     """Target and neighbours of a reference together: both hold (Draft 2020-12)."""
     if not beside:
         return target
-    words = {name: each for name, each in beside.items() if name in _ANNOTATIONS or name.startswith("x-")}
+    # words about a value simply replace those of the target
+    words = {name: each for name, each in beside.items() if is_annotation(name) or name == "nullable"}
     if len(words) == len(beside) and isinstance(target, Mapping):
         return {**target, **words}
     rest = {name: each for name, each in beside.items() if name not in words}

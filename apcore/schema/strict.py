@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from apcore.schema.extensions import is_extension
+from apcore.schema.extensions import is_annotation, is_extension
 from apcore.schema.walk import with_subschemas
 
-# Keywords that say something about a value and nothing about which values fit.
-_WORDS: Final = frozenset({"title", "description", "examples", "deprecated", "readOnly", "writeOnly", "$comment"})
 # Keywords that may refuse null without naming it: null becomes an alternative to them.
 _REFUSING: Final = frozenset({"$ref", "$dynamicRef", "allOf", "oneOf", "not", "if"})
 
@@ -68,8 +66,8 @@ def _with_null(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     if _REFUSING & schema.keys():
-        words = {keyword: value for keyword, value in schema.items() if keyword in _WORDS}
-        rest = {keyword: value for keyword, value in schema.items() if keyword not in _WORDS}
+        words = {keyword: value for keyword, value in schema.items() if is_annotation(keyword)}
+        rest = {keyword: value for keyword, value in schema.items() if not is_annotation(keyword)}
         return {"anyOf": [rest, {"type": "null"}], **words}
     return {keyword: value for each in schema.items() for keyword, value in _keyword_with_null(*each)}
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apcore.schema import compile_schema, to_strict_schema
+from apcore.schema import compile_schema, express_nullable, to_strict_schema
 from apcore.schema.walk import all_schemas
 
 SAMPLE = {
@@ -151,3 +151,24 @@ def test_the_requirements_of_strict_mode_hold_everywhere(schema):
             assert each["additionalProperties"] is False
             assert each["required"] == list(each["properties"])
     assert to_strict_schema(strict) == strict
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "string", "nullable": True, "default": None}, {"type": ["string", "null"], "default": None}),
+        (
+            {"$ref": "#/$defs/A", "nullable": True, "default": None, "x-sensitive": True},
+            {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "default": None, "x-sensitive": True},
+        ),
+        ({"items": {"enum": ["a"], "nullable": True}}, {"items": {"enum": ["a", None]}}),
+        ({"type": "string", "nullable": False}, {"type": "string"}),
+        ({"properties": {"nullable": {"type": "string"}}}, {"properties": {"nullable": {"type": "string"}}}),
+        ({"enum": [{"nullable": True}]}, {"enum": [{"nullable": True}]}),
+    ],
+)
+def test_nullable_is_expressed_in_the_words_of_the_draft(schema, expected):
+    before = deepcopy(schema)
+
+    assert express_nullable(schema) == expected
+    assert schema == before
