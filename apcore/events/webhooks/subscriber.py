@@ -32,8 +32,9 @@ class WebhookSubscriber:
     """Sends events to ``url``, signed with ``secret``; what cannot be delivered becomes an event itself.
 
     ``send`` is how a request is sent; unless given it is ``send_webhook``, which reaches public addresses only.
-    ``apcore.events.dead_letter`` goes to ``emitter``, and never back to this receiver. Deliveries wait in memory: they
-    end with the process. For deliveries that outlive it, the Django app keeps webhooks in the database.
+    ``apcore.events.dead_letter`` goes to ``emitter``, and never back to this receiver; there is none about another one.
+    Deliveries wait in memory: they end with the process. For deliveries that outlive it, the Django app keeps webhooks
+    in the database.
     """
 
     background = True
@@ -68,9 +69,14 @@ class WebhookSubscriber:
             except DeliveryError as error:
                 logger.warning("%s was not told of '%s' (%s, attempt %d)", self.name, event.type, error, attempt)
                 if error.permanent or attempt == self._backoff.attempts:
-                    self._emitter.emit(dead_letter(event.event_id, event.type, self.name, attempt, str(error)))
+                    self._give_up(event, attempt, str(error))
                     return
             self._pause(self._backoff.seconds_after(attempt))
+
+    def _give_up(self, event: Event, attempts: int, problem: str) -> None:
+        """Two receivers that are away would otherwise tell each other of it for ever."""
+        if event.type != EVENTS_DEAD_LETTER:
+            self._emitter.emit(dead_letter(event.event_id, event.type, self.name, attempts, problem))
 
 
 def dead_letter(event_id: str, event_type: str, subscriber: str, attempts: int, error: str) -> Event:

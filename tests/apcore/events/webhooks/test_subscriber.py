@@ -65,6 +65,19 @@ def test_a_receiver_is_not_told_that_it_cannot_be_told_but_others_are(emitter, d
     assert dead[0].data["attempts"] == 1
 
 
+def test_receivers_that_are_all_away_do_not_tell_each_other_of_it_for_ever(emitter, dead):
+    def away(request):
+        raise DeliveryError("no answer", permanent=True)
+
+    for name in ("one", "two", "three"):
+        emitter.subscribe(WebhookSubscriber("https://hooks.example/", "s", emitter, name=name, send=away))
+    emitter.emit(Event("a.b"))
+    assert emitter.flush(10)
+    assert emitter.flush(10)  # what the first round led to
+    assert sorted(letter.data["subscriber"] for letter in dead) == ["one", "three", "two"]
+    assert {letter.data["event_type"] for letter in dead} == {"a.b"}
+
+
 def test_by_default_private_addresses_are_not_reached(emitter, dead):
     with receiver() as there:
         emitter.subscribe(WebhookSubscriber(there.url, "s", emitter))
