@@ -52,30 +52,28 @@ class EffectRecord:
         kept: list[Change] = []
         counts: dict[str, int] = {}
         digests: list[bytes] | None = None
-        total, has_secrets = 0, bool(secrets)
-        for total, found in enumerate(changes, 1):
-            change = _without(secrets, found) if has_secrets else found
-            if digests is None and not (total <= listed and is_settled(change)):
-                digests = [change_digest(each) for each in kept]
-            if digests is not None:
+        total, hides = 0, bool(secrets)
+        for found in changes:
+            change = _without(secrets, found) if hides else found
+            total += 1
+            if digests is not None or total > listed or not is_settled(change):
+                digests = [change_digest(each) for each in kept] if digests is None else digests
                 digests.append(change_digest(change))
-            what = f"{change_kind(change)}:{change.action}"
-            counts[what] = counts.get(what, 0) + 1
             if total <= listed:
                 kept.append(change)
+            what = f"{change_kind(change)}:{change.action}"
+            counts[what] = counts.get(what, 0) + 1
         known_gaps = tuple(gaps)
-        record = cls(
-            provenance,
-            "" if digests is None else effect_digest(provenance, known_gaps, digests),
-            not known_gaps and provenance != "none",
-            known_gaps,
-            tuple(unwatched),
-            tuple(kept),
-            MappingProxyType(dict(sorted(counts.items()))),
-            total,
-        )
-        if digests is None:
-            object.__delattr__(record, "digest")
+        record, set_field = object.__new__(cls), object.__setattr__  # the digest may have to wait
+        set_field(record, "provenance", provenance)
+        set_field(record, "complete", not known_gaps and provenance != "none")
+        set_field(record, "gaps", known_gaps)
+        set_field(record, "unwatched", tuple(unwatched))
+        set_field(record, "changes", tuple(kept))
+        set_field(record, "counts", MappingProxyType(dict(sorted(counts.items()))))
+        set_field(record, "total", total)
+        if digests is not None:
+            set_field(record, "digest", effect_digest(provenance, known_gaps, digests))
         return record
 
     if not TYPE_CHECKING:  # or every attribute would seem to exist
