@@ -233,8 +233,9 @@ class Passage:
             layer = self._layers[self._entered]
             if layer.on_error is None:
                 continue
+            told = _Told(layer.on_error)
             try:
-                answer = await self._call(runner, layer, layer.on_error, self.inputs, error)
+                answer = await self._call(runner, layer, told.hook, self.inputs, error)
             except ModuleTimeoutError:
                 logger.error("on_error() of %s timed out; the chain stops", layer.id)
                 self._entered = 0
@@ -244,6 +245,7 @@ class Passage:
                 continue
             except asyncio.CancelledError:
                 if is_cancelled_from_outside():
+                    self._entered += not told.has_begun
                     raise
                 logger.error("on_error() of %s failed: it awaited something that was cancelled", layer.id)
                 continue
@@ -285,6 +287,19 @@ class Passage:
             raise
         except Exception as error:
             raise _chain_error(layer, error) from error
+
+
+class _Told:
+    """An ``on_error()`` that may be cancelled before it begins, while it waits for its thread."""
+
+    def __init__(self, on_error: Hook) -> None:
+        self._on_error = on_error
+        self.has_begun = iscoroutinefunction(on_error)
+        self.hook = on_error if self.has_begun else self._begin
+
+    def _begin(self, *arguments: Any) -> Any:
+        self.has_begun = True
+        return self._on_error(*arguments)
 
 
 async def _from_hook(awaited: Awaitable[Any], layer: Callable[[], Layer]) -> Any:

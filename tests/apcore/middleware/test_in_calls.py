@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 
 from apcore.approval import ApprovalResult, CallbackApprovalHandler
 from apcore.context import Context
@@ -434,3 +435,40 @@ def test_what_began_ends_however_often_a_call_is_cancelled(log: list[str]) -> No
 
     asyncio.run(run())
     assert log[-4:] == ["d.on_error", "c.on_error", "b.on_error", "a.on_error"]
+
+
+def test_a_hook_whose_thread_is_busy_is_told_later(log: list[str]) -> None:
+    """A cancellation that comes while it waits in the queue takes it out of there, and it is queued again."""
+    occupied, free = threading.Event(), threading.Event()
+
+    def occupy() -> None:
+        occupied.set()
+        free.wait()
+
+    async def run() -> None:
+        begun = asyncio.Event()
+
+        class Sleeper(Echo):
+            async def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:  # type: ignore[override]
+                begun.set()
+                await asyncio.sleep(60)
+                return inputs
+
+        registry = Registry()
+        registry.register("echo.text", Sleeper())
+        executor = Executor(registry, middlewares=[Layer("a", log)])
+        call = asyncio.create_task(executor.call_async("echo.text", {"text": "a"}))
+        await begun.wait()
+        other = asyncio.create_task(sync_to_async(occupy)())
+        await asyncio.to_thread(occupied.wait)
+        for _ in range(2):
+            call.cancel()
+            for _ in range(10):
+                await asyncio.sleep(0)
+        free.set()
+        await other
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    asyncio.run(run())
+    assert log == ["a.before", "a.on_error"]
