@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Gen
 from contextlib import aclosing
 from functools import partial
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any
 
 from apcore.acl import ACL, ACLChecker, configured_acl
 from apcore.approval import ApprovalHandler, EffectDriftError
@@ -354,12 +354,12 @@ class Executor:
         original = failure.original
         context = getattr(state, "context", None)
         if context is None:
-            _raise(original, failure.step)
+            context = state.parent if isinstance(state.parent, Context) else Context()
         if isinstance(original, EffectDriftError):
             original = ApprovalDeniedError(state.grant, "The effect is not the approved one; nothing was committed")
         if not isinstance(original, ModuleError):
             _log_unexpected(original, state.module_id, context)
-        error = propagate_error(original, state.module_id, context)
+        error = propagate_error(original, str(state.module_id), context)
         error.details.setdefault("step", failure.step)
         if state.passage is not None:
             retrial = Retrial(strategy, state, failure.step, context.deadline)
@@ -421,12 +421,6 @@ def _rest(state: PipelineState, output: dict[str, Any], on_result: OnResult | No
         on_result(output)
     if not state.chunks and (output or state.definition.stream is None):
         yield output
-
-
-def _raise(error: BaseException, step: str) -> NoReturn:
-    if isinstance(error, ModuleError):
-        error.details.setdefault("step", step)
-    raise error
 
 
 def _log_unexpected(error: BaseException, module_id: str, context: Context) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Final
+from functools import wraps
+from typing import Any, Final
+
+from asgiref.sync import iscoroutinefunction
 
 from apcore.errors import InvalidInputError
+from apcore.pipeline.state import PipelineState
 from apcore.pipeline.step import Step, StepFunction
 
 STANDARD_STEPS: Final = (
@@ -109,10 +113,12 @@ class Strategy:
 
         Raises InvalidInputError if there is none, and for a standard step whose failure would let the call go on.
         A bare function is as pure as the step that it replaces: ``validate()`` must not leave a gate out because it
-        was customised.
+        was customised. What another `execute` returns is the result, as what a module returns is, unless it set one.
         """
         old = self[name]
         new = replace(step, name=name) if isinstance(step, Step) else Step(name, step, pure=old.pure)
+        if name == self.commits_from and not new.native:
+            new = replace(new, run=_with_result(new.run))
         if name in STANDARD_STEPS and new.ignore_errors:
             raise InvalidInputError(
                 f"The step {name!r} cannot ignore errors: a call that fails one of the standard steps must not go on "
@@ -154,3 +160,20 @@ class Strategy:
 
     def _with(self, steps: Iterable[Step]) -> Strategy:
         return Strategy(steps, commits_from=self.commits_from, commits_to=self.commits_to, name=self.name)
+
+
+def _with_result(run: StepFunction) -> StepFunction:
+    def take(state: PipelineState, output: Any) -> Any:
+        if state.result is None:
+            state.result = output
+        return output
+
+    @wraps(run)
+    def run_sync(state: PipelineState) -> Any:
+        return take(state, run(state))
+
+    @wraps(run)
+    async def run_async(state: PipelineState) -> Any:
+        return take(state, await run(state))
+
+    return run_async if iscoroutinefunction(run) else run_sync

@@ -336,6 +336,36 @@ def test_a_replaced_step_keeps_its_place(call: Call, executor: Executor) -> None
     assert call(executor, "text.record", {"text": "a"}) == {"text": "replaced"}
 
 
+@pytest.mark.req("R-5.16-05")
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_a_replaced_execute_returns_is_the_result(call: Call, executor: Executor, is_async: bool) -> None:
+    async def later(state: PipelineState) -> dict[str, Any]:
+        return {"text": "replaced"}
+
+    executor.configure_step("execute", later if is_async else lambda state: {"text": "replaced"})
+    assert call(executor, "text.record", {"text": "a"}) == {"text": "replaced"}
+
+
+@pytest.mark.req("R-8.7-03", "R-8.3-04")
+def test_what_fails_before_there_is_a_context_is_an_error_of_the_protocol_with_a_trace(
+    call: Call, executor: Executor
+) -> None:
+    parent = Context.create()
+    for module_id, inputs in (("", {}), (None, {}), ("text.record", 5)):
+        with pytest.raises(ModuleError) as caught:
+            call(executor, module_id, inputs, parent)
+        assert (caught.value.trace_id, caught.value.details["step"]) == (parent.trace_id, "context_creation")
+
+    def fail(state: PipelineState) -> None:
+        raise LookupError("hunter2")
+
+    executor.insert_step(Step("earliest", fail), before="context_creation")
+    with pytest.raises(ModuleExecuteError) as failed:
+        call(executor, "text.record", {"text": "a"}, parent)
+    assert (failed.value.trace_id, failed.value.details["step"]) == (parent.trace_id, "earliest")
+    assert "hunter2" not in failed.value.message
+
+
 def test_inserted_steps_may_be_sync_or_async(call: Call, executor: Executor) -> None:
     seen: list[str] = []
 
