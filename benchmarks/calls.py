@@ -3,17 +3,20 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter, process_time
 from typing import Any
 
 import jsonschema_rs
 from pydantic import BaseModel
 
 from apcore import ACL, ACLRule, Change, Context, Executor, Identity, Middleware, PreviewResult, Registry, module
-from benchmarks.timing import Measurement, Settings, seconds_per_call
+from benchmarks.timing import Measurement, Settings, seconds_of_each, seconds_per_call
 
 FLOOR = "bare call + jsonschema-rs"
+CALL = "call, no ACL"
+UNLIMITED = {"default_timeout": 0, "global_timeout": 0}
 FUNCTION_SECONDS, CLASS_SECONDS, THREE_DEEP_SECONDS = 15e-6, 12e-6, 50e-6
 MIDDLEWARE_SECONDS, PREVIEW_SECONDS = 3e-6, 25e-6
 ORDER_RATIO, THREAD_RATIO, THREADS = 2.5, 1 / 0.9, 8
@@ -93,7 +96,7 @@ class NoOp(Middleware):
         return None
 
 
-def make_executor(rules: int | None, middlewares: int = 0) -> Executor:
+def make_executor(rules: int | None, middlewares: int = 0, config: Mapping[str, Any] | None = None) -> Executor:
     """An executor over all modules here; `rules` access rules, of which the last one allows."""
     registry = Registry()
     for each in (add, total, outer, middle):
@@ -101,7 +104,7 @@ def make_executor(rules: int | None, middlewares: int = 0) -> Executor:
     registry.register("bench.add_class", AddClass())
     registry.register("bench.previewed", PreviewedAdd())
     acl = None if rules is None else make_acl(rules)
-    return Executor(registry, acl=acl, middlewares=[NoOp() for _ in range(middlewares)])
+    return Executor(registry, acl=acl, middlewares=[NoOp() for _ in range(middlewares)], config=config)
 
 
 def make_acl(rules: int) -> ACL:
@@ -124,31 +127,44 @@ def make_mixed_acl(rules: int) -> ACL:
 
 
 def cases(settings: Settings) -> Iterator[Measurement]:
-    def measured(name: str, function: Callable[[], object], target: float | None = None) -> Measurement:
-        return Measurement(name, seconds_per_call(function, settings), FLOOR if name != FLOOR else "", target)
-
     inputs = {"a": 1, "b": 2}
-    plain, with_acl, with_long_acl = make_executor(None), make_executor(10), make_executor(10_000)
-    caller = Context.create(identity=Identity(id="1"))
-
-    yield measured(FLOOR, floor(inputs))
-    plain_call = measured("call, no ACL", lambda: plain.call("bench.add", inputs), FUNCTION_SECONDS)
-    yield plain_call
-    yield measured("call, class with JSON Schemas", lambda: plain.call("bench.add_class", inputs), CLASS_SECONDS)
-    yield measured("call, ACL of 10 rules", lambda: with_acl.call("bench.add", inputs))
-    yield measured("call, ACL of 10 rules, with identity", lambda: with_acl.call("bench.add", inputs, caller))
-    yield measured("call, ACL of 10,000 rules", lambda: with_long_acl.call("bench.add", inputs))
-    yield measured("call, three modules deep", lambda: plain.call("bench.outer", inputs), THREE_DEEP_SECONDS)
-    busy, allowed = make_executor(None, middlewares=3), plain_call.seconds + MIDDLEWARE_SECONDS
-    seconds = seconds_per_call(lambda: busy.call("bench.add", inputs), settings)
-    yield Measurement("call, three no-op middlewares", seconds, plain_call.name, allowed)
-    yield measured("validate", lambda: plain.validate("bench.add", inputs))
-    yield measured("validate with preview", lambda: plain.validate("bench.previewed", inputs), PREVIEW_SECONDS)
+    plain = make_executor(None)
+    yield from single_calls(plain, inputs, settings)
     yield from orders(plain, settings)
     yield from threads(plain, inputs, settings)
-    yield Measurement("call_async", asyncio.run(_async_call(with_acl, inputs, settings)), FLOOR)
+    yield Measurement("call_async", asyncio.run(_async_call(make_executor(10), inputs, settings)))
     yield from checks(settings)
     yield from imports(settings)
+
+
+def single_calls(plain: Executor, inputs: dict[str, int], settings: Settings) -> Iterator[Measurement]:
+    """One call after the other, by one thread."""
+    with_acl, with_long_acl, busy = make_executor(10), make_executor(10_000), make_executor(None, middlewares=3)
+    unlimited = make_executor(None, config=UNLIMITED)
+    caller = Context.create(identity=Identity(id="1"))
+    functions: dict[str, Callable[[], object]] = {
+        FLOOR: floor(inputs),
+        CALL: lambda: plain.call("bench.add", inputs),
+        "call, class with JSON Schemas": lambda: plain.call("bench.add_class", inputs),
+        "call, no time limit": lambda: unlimited.call("bench.add", inputs),
+        "call, ACL of 10 rules": lambda: with_acl.call("bench.add", inputs),
+        "call, ACL of 10 rules, with identity": lambda: with_acl.call("bench.add", inputs, caller),
+        "call, ACL of 10,000 rules": lambda: with_long_acl.call("bench.add", inputs),
+        "call, three modules deep": lambda: plain.call("bench.outer", inputs),
+        "call, three no-op middlewares": lambda: busy.call("bench.add", inputs),
+        "validate": lambda: plain.validate("bench.add", inputs),
+        "validate with preview": lambda: plain.validate("bench.previewed", inputs),
+    }
+    seconds = seconds_of_each(functions, settings)
+    targets = {
+        CALL: FUNCTION_SECONDS,
+        "call, class with JSON Schemas": CLASS_SECONDS,
+        "call, three modules deep": THREE_DEEP_SECONDS,
+        "call, three no-op middlewares": seconds[CALL] + MIDDLEWARE_SECONDS,
+        "validate with preview": PREVIEW_SECONDS,
+    }
+    for name, each in seconds.items():
+        yield Measurement(name, each, FLOOR if name != FLOOR else "", targets.get(name))
 
 
 def orders(executor: Executor, settings: Settings) -> Iterator[Measurement]:
@@ -164,44 +180,47 @@ def orders(executor: Executor, settings: Settings) -> Iterator[Measurement]:
     context = Context.create()
     for lines in (20, 500):
         order = {"order": {"number": 1, "lines": [{"sku": "a", "quantity": 1, "cents": 5}] * lines}}
-        least = seconds_per_call(lambda order=order: floor(order), settings)
-        yield Measurement(f"order of {lines} lines, bare", least)
-        seconds = seconds_per_call(lambda order=order: executor.call("bench.order", order), settings)
-        yield Measurement(
-            f"call, order of {lines} lines", seconds, f"order of {lines} lines, bare", ORDER_RATIO * least
-        )
+        bare, call = f"order of {lines} lines, bare", f"call, order of {lines} lines"
+        functions: dict[str, Callable[[], object]] = {
+            bare: lambda order=order: floor(order),
+            call: lambda order=order: executor.call("bench.order", order),
+        }
+        seconds = seconds_of_each(functions, settings)
+        yield Measurement(bare, seconds[bare])
+        yield Measurement(call, seconds[call], bare, ORDER_RATIO * seconds[bare])
 
 
 def threads(executor: Executor, inputs: dict[str, int], settings: Settings) -> Iterator[Measurement]:
-    """The same number of calls, by one thread and by several."""
-    calls = 400
+    """The same number of calls, by one thread and by several, on the clock on the wall."""
+    calls, alone, together = 400, "call, in one thread of a pool", f"call, in {THREADS} threads"
 
-    def run(number: int) -> float:
-        with ThreadPoolExecutor(number) as pool:
+    def work(number: int) -> None:
+        for _ in range(number):
+            executor.call("bench.add", inputs)
 
-            def work(_: int) -> None:
-                for _ in range(calls // number):
-                    executor.call("bench.add", inputs)
-
-            return seconds_per_call(lambda: list(pool.map(work, range(number))), settings) / calls
-
-    alone, together = run(1), run(THREADS)
-    yield Measurement("call, in one thread of a pool", alone)
-    name = f"call, in {THREADS} threads"
-    yield Measurement(name, together, "call, in one thread of a pool", THREAD_RATIO * alone)
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(THREADS) as several:
+        functions: dict[str, Callable[[], object]] = {
+            alone: lambda: list(one.map(work, [calls])),
+            together: lambda: list(several.map(work, [calls // THREADS] * THREADS)),
+        }
+        seconds = {name: each / calls for name, each in seconds_of_each(functions, settings, perf_counter).items()}
+    yield Measurement(alone, seconds[alone])
+    yield Measurement(together, seconds[together], alone, THREAD_RATIO * seconds[alone])
 
 
 def checks(settings: Settings) -> Iterator[Measurement]:
     """The access list alone: how long it is must not count."""
     caller = Context.create(identity=Identity(id="1"))
 
-    def seconds(rules: int) -> float:
-        acl = make_mixed_acl(rules)
-        return seconds_per_call(lambda: acl.check("web.page", "bench.add", caller), settings)
-
-    few, many = seconds(10), seconds(10_000)
-    yield Measurement(CHECK, few, target_seconds=CHECK_SECONDS)
-    yield Measurement("check, 10,000 rules", many, CHECK, min(3 * few, CHECK_SECONDS))
+    long = "check, 10,000 rules"
+    few, many = make_mixed_acl(10), make_mixed_acl(10_000)
+    functions: dict[str, Callable[[], object]] = {
+        CHECK: lambda: few.check("web.page", "bench.add", caller),
+        long: lambda: many.check("web.page", "bench.add", caller),
+    }
+    seconds = seconds_of_each(functions, settings)
+    yield Measurement(CHECK, seconds[CHECK], target_seconds=CHECK_SECONDS)
+    yield Measurement(long, seconds[long], CHECK, min(3 * seconds[CHECK], CHECK_SECONDS))
 
 
 def floor(inputs: dict[str, int]) -> Callable[[], object]:
@@ -220,15 +239,14 @@ def floor(inputs: dict[str, int]) -> Callable[[], object]:
 
 
 async def _async_call(executor: Executor, inputs: dict[str, int], settings: Settings) -> float:
-    number = 200
-    loop = asyncio.get_running_loop()
-    best = []
+    """Processor time of all threads: a plain function runs in another one than the event loop."""
+    number, found = 200, []
     for _ in range(settings.rounds):
-        start = loop.time()
+        start = process_time()
         for _ in range(number):
             await executor.call_async("bench.add", inputs)
-        best.append((loop.time() - start) / number)
-    return sorted(best)[len(best) // 2]
+        found.append((process_time() - start) / number)
+    return min(found)
 
 
 def imports(settings: Settings) -> Iterator[Measurement]:

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import F
 
 from apcore import ACL, ACLRule
-from benchmarks.timing import Measurement, Settings, seconds_per_call
+from benchmarks.timing import Measurement, Settings, seconds_of_each
 from django_apcore import runtime
 from django_apcore.effects import governed
 from project.store.models import Artist, PlaylistTrack, Track
@@ -41,10 +41,16 @@ def cases(settings: Settings) -> Iterator[Measurement]:
     for operation in OPERATIONS:
         for rows in SIZES:
             name = f"{operation.__name__.replace('_', ' ')}, {rows} rows"
-            yield Measurement(name, seconds_per_call(lambda o=operation, n=rows: _plain(o, n), settings))
-            measured = seconds_per_call(lambda o=operation, n=rows: _measured(o, n), settings)
-            yield Measurement(f"{name}, measured", measured, compared_with=name)
-    yield Measurement("validate store.catalogue.reprice of Rock", seconds_per_call(_preview_of_the_store(), settings))
+            measured = f"{name}, measured"
+            functions: dict[str, Callable[[], object]] = {
+                name: lambda o=operation, n=rows: _plain(o, n),
+                measured: lambda o=operation, n=rows: _measured(o, n),
+            }
+            seconds = seconds_of_each(functions, settings)
+            yield Measurement(name, seconds[name])
+            yield Measurement(measured, seconds[measured], compared_with=name)
+    name = "validate store.catalogue.reprice of Rock"
+    yield Measurement(name, seconds_of_each({name: _preview_of_the_store()}, settings)[name])
 
 
 def _preview_of_the_store() -> Callable[[], object]:

@@ -16,7 +16,7 @@ from apcore.telemetry.metrics import MetricsCollector
 from apcore.telemetry.settings import ObservabilitySettings, TracingSettings
 from apcore.telemetry.tracing import TracingProvider
 from benchmarks.calls import make_executor
-from benchmarks.timing import Measurement, Settings, seconds_per_call
+from benchmarks.timing import Measurement, Settings, seconds_of_each
 
 PLAIN = "call, nothing installed"
 _INPUTS = {"a": 1, "b": 2}
@@ -26,8 +26,8 @@ def cases(settings: Settings) -> Iterator[Measurement]:
     """Calls of a trivial module without access list, so that what is added stands out."""
 
     def measured(name: str, executor: Executor) -> Measurement:
-        seconds = seconds_per_call(lambda: executor.call("bench.add", _INPUTS), settings)
-        return Measurement(name, seconds, "" if name == PLAIN else PLAIN)
+        seconds = seconds_of_each({name: lambda: executor.call("bench.add", _INPUTS)}, settings)
+        return Measurement(name, seconds[name], "" if name == PLAIN else PLAIN)
 
     yield measured(PLAIN, _with())
     off = ObservabilitySettings.from_mapping({"logging": {"enabled": False}})

@@ -1,10 +1,10 @@
 """How a duration is measured: the least of several medians, so that what else the machine does counts little."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
+from time import perf_counter, thread_time
 
 _SLICES = 20
 
@@ -46,9 +46,36 @@ def seconds_per_call(function: Callable[[], object], settings: Settings) -> floa
     return min(_round(function, slices, number // slices) for _ in range(settings.rounds))
 
 
-def _calls_that_last(function: Callable[[], object], seconds: float) -> int:
+def seconds_of_each(
+    functions: Mapping[str, Callable[[], object]], settings: Settings, clock: Callable[[], float] = thread_time
+) -> dict[str, float]:
+    """The same for several functions that take turns, slice by slice: what slows the machine slows all of them alike.
+
+    By default it is processor time of this thread, in which waiting for a processor that others have does not count.
+    """
+    numbers = {
+        name: _calls_that_last(each, settings.round_seconds / _SLICES, clock) for name, each in functions.items()
+    }
+    turns = _SLICES if min(numbers.values()) > 1 else 3  # of slow functions one call is a slice already
+    medians: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(settings.rounds):
+        slices: dict[str, list[float]] = {name: [] for name in functions}
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(turns):
+                for name, function in functions.items():
+                    slices[name].append(_slice(function, numbers[name], clock))
+        finally:
+            gc.enable()
+        for name, seconds in slices.items():
+            medians[name].append(median(seconds))
+    return {name: min(each) for name, each in medians.items()}
+
+
+def _calls_that_last(function: Callable[[], object], seconds: float, clock: Callable[[], float] = perf_counter) -> int:
     number = 1
-    while (spent := _slice(function, number) * number) < seconds / 4:
+    while (spent := _slice(function, number, clock) * number) < seconds / 4:
         number *= max(2, min(10, int(seconds / 4 / max(spent, 1e-9))))
     return max(1, round(number * seconds / spent))
 
@@ -62,8 +89,8 @@ def _round(function: Callable[[], object], slices: int, number: int) -> float:
         gc.enable()
 
 
-def _slice(function: Callable[[], object], number: int) -> float:
-    start = perf_counter()
+def _slice(function: Callable[[], object], number: int, clock: Callable[[], float] = perf_counter) -> float:
+    start = clock()
     for _ in range(number):
         function()
-    return (perf_counter() - start) / number
+    return (clock() - start) / number

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import calls, registration, watching
-from benchmarks.timing import Measurement, Settings, seconds_per_call
+from benchmarks.timing import Measurement, Settings, seconds_of_each, seconds_per_call
 
 ONE_ROUND = Settings(rounds=1, round_seconds=0)
 
@@ -69,3 +69,13 @@ def test_results_are_printed_as_json(monkeypatch: pytest.MonkeyPatch, capsys: py
 
     assert command.main(["calls", "--json", "--check"]) == 0
     assert json.loads(capsys.readouterr().out)["cases"][0]["name"] == "case"
+
+
+def test_functions_that_take_turns_each_have_their_own_time() -> None:
+    turns: list[str] = []
+
+    seconds = seconds_of_each({name: lambda name=name: turns.append(name) for name in ("a", "b")}, ONE_ROUND)
+
+    assert list(seconds) == ["a", "b"]
+    assert all(0 < each < 0.001 for each in seconds.values())
+    assert "".join(turns).endswith("ab")
