@@ -47,9 +47,24 @@ def command_schema(function: Callable[..., Any]) -> FunctionSchema:
     if "ctx" in inspect.signature(written).parameters:
         hints["ctx"] = Context
     if "return" in hints:
-        return generate_schema_from_function(_annotated(written, hints))
+        return _plain_inputs(generate_schema_from_function(_annotated(written, hints)))
     schema = generate_schema_from_function(_annotated(written, {**hints, "return": dict}))
-    return replace(schema, serialise=open_result)
+    return replace(_plain_inputs(schema), serialise=open_result)
+
+
+def _plain_inputs(schema: FunctionSchema) -> FunctionSchema:
+    """Without `additionalProperties: false`, as §5.14.6 shows it; where inputs are strict, others are refused anyway
+    (C-23), and elsewhere the function does not get them.
+    """
+    if schema.input_schema["additionalProperties"] is not False:
+        return schema
+    inputs = {keyword: value for keyword, value in schema.input_schema.items() if keyword != "additionalProperties"}
+    names = inputs["properties"].keys()
+
+    def bind(given: dict[str, Any]) -> dict[str, Any]:
+        return schema.bind(given if given.keys() <= names else {name: given[name] for name in names & given.keys()})
+
+    return replace(schema, input_schema=inputs, bind=bind)
 
 
 def without_self(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,7 +1,13 @@
 import pytest
 
 from apcore import Executor, Registry, resolve_display, scan_conventions
-from apcore.errors import ConfigError, InvalidInputError, InvalidModuleIdError, ModuleLoadError
+from apcore.errors import (
+    ConfigError,
+    InvalidInputError,
+    InvalidModuleIdError,
+    ModuleLoadError,
+    SchemaValidationError,
+)
 
 DEPLOY = '''
 def deploy(env: str, tag: str = "latest", replicas: int = 3) -> dict:
@@ -52,12 +58,26 @@ def test_the_schema_of_the_sample(commands, write):
 
     schema = registered(commands).get_definition("deploy.deploy").input_schema
 
-    assert schema["properties"] == {
-        "env": {"type": "string"},
-        "tag": {"type": "string", "default": "latest"},
-        "replicas": {"type": "integer", "default": 3},
+    assert schema == {
+        "type": "object",
+        "properties": {
+            "env": {"type": "string"},
+            "tag": {"type": "string", "default": "latest"},
+            "replicas": {"type": "integer", "default": 3},
+        },
+        "required": ["env"],
     }
-    assert (schema["type"], schema["required"]) == ("object", ["env"])
+
+
+def test_inputs_that_a_function_does_not_declare_never_reach_it(commands, write):
+    write("commands/deploy.py", "def deploy(env: str) -> dict:\n    return {'env': env}\n")
+    strict, lenient = Registry(), Registry(strict_inputs=False)
+    for registry in (strict, lenient):
+        registry.register_found(scan_conventions(commands))
+
+    with pytest.raises(SchemaValidationError, match="/tag"):
+        Executor(strict).call("deploy.deploy", {"env": "test", "tag": "x"})
+    assert Executor(lenient).call("deploy.deploy", {"env": "test", "tag": "x"}) == {"env": "test"}
 
 
 @pytest.mark.req("R-5.14.4-01", "R-5.14.4-02", "R-5.14.4-03")
