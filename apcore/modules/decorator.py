@@ -9,7 +9,7 @@ from typing import Any, Final, Unpack, overload
 
 from apcore.errors import InvalidModuleIdError
 from apcore.ids import normalize_to_canonical_id
-from apcore.modules.callables import innermost, lacks_its_object
+from apcore.modules.callables import innermost
 from apcore.modules.function_module import FunctionModule, ModuleOptions
 
 _MADE: Final = "__apcore_modules__"
@@ -48,14 +48,12 @@ def module(
     docstring, or else from the name. The other options are those of `ModuleOptions`.
 
     Raises FuncMissingTypeHintError, FuncMissingReturnTypeError (§5.11.11), InvalidModuleIdError when no ID is given and
-    none can be made of the name, and TypeError for a class, a method without its object, or an unknown option.
+    none can be made of the name, and TypeError for a class or an unknown option.
     """
     if function is None:
         return lambda decorated: module(decorated, id=id, **options)
     if inspect.isclass(function) or not callable(function):
         raise TypeError(f"module() takes a function or a method, not {function!r}; a class is registered as it is")
-    if lacks_its_object(function):
-        raise TypeError(f"{function!r} is a method without its object: module(instance.{function.__name__}, ...)")
     made = FunctionModule(function, id=generate_module_id(function) if id is None else id, **options)
     _leave_in_file(made, inspect.currentframe())
     return made

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 from apcore.errors import FuncMissingReturnTypeError, FuncMissingTypeHintError
 from apcore.modules.annotations import ModuleAnnotations
-from apcore.modules.callables import by_name, innermost, is_async
+from apcore.modules.callables import by_name, innermost, is_async, lacks_its_object
 from apcore.modules.examples import ModuleExample
 from apcore.schema import UNRESOLVED, FunctionSchema, generate_schema_from_function
 
@@ -114,6 +114,10 @@ def _readable_now(function: Callable[..., Any]) -> FunctionSchema | None:
 
 
 def _execute(function: Callable[..., Any], schema: FunctionSchema) -> Callable[[Any, Any], Any]:
+    if lacks_its_object(function):
+        raise TypeError(
+            f"{function.__qualname__}() is a method without its object: module(instance.{function.__name__})"
+        )
     bind, serialise, context_parameter = schema.bind, schema.serialise, schema.context_parameter
     call = by_name(function) if schema.has_positional_only else function
 

@@ -5,7 +5,7 @@ import pytest
 from pydantic import Field
 
 from apcore.context import Context
-from apcore.errors import InvalidModuleIdError
+from apcore.errors import InvalidModuleIdError, ModuleLoadError
 from apcore.modules import FunctionModule, define_module, module
 from apcore.modules.decorator import generate_module_id
 
@@ -73,9 +73,12 @@ def test_only_functions_and_methods_can_be_wrapped(thing):
         module(thing, id="a.b")
 
 
-def test_a_method_without_its_object_is_refused_with_advice():
-    with pytest.raises(TypeError, match=r"module\(instance\.send, \.\.\.\)"):
-        module(EmailService.send, id="a.b")
+def test_a_method_without_its_object_is_refused_at_registration_with_advice():
+    made = module(EmailService.send, id="a.b")
+
+    assert list(made.input_schema["properties"]) == ["to", "subject", "body"]
+    with pytest.raises(ModuleLoadError, match=r"module\(instance\.send\)"):
+        define_module("a.b", made)
 
 
 @pytest.mark.req("R-5.11.7-01")
