@@ -24,7 +24,7 @@ from tests.docs.markdown import PAGES, Block, blocks, page_name
 PRINTS = "prints"
 PARSERS: dict[str, Callable[[str], object]] = {"json": json.loads, "yaml": yaml.safe_load, "toml": tomllib.loads}
 FOLLOWED_TO_THE_LETTER = {"docs/quickstart.md"}  # in a project of its own: test_quickstart.py
-LANGUAGES = {"python", "text", "console", "ini", "html", *PARSERS}
+LANGUAGES = {"python", "text", "console", "ini", "nginx", "html", *PARSERS}
 
 
 def pages_with(language: str) -> list[Path]:
