@@ -30,7 +30,13 @@ class Add:
 
 
 class NoOp(Middleware):
-    """A middleware that does nothing."""
+    """A middleware that does nothing, with hooks of its own: inherited ones need not be called."""
+
+    def before(self, module_id: str, inputs: dict[str, Any], context: Context) -> None:
+        return None
+
+    def after(self, module_id: str, inputs: dict[str, Any], output: dict[str, Any], context: Context) -> None:
+        return None
 
 
 def executor(rules: int = 0, middlewares: int = 0) -> Executor:
