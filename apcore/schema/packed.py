@@ -20,11 +20,16 @@ fraction of the room, the garbage collector has nothing to look at, and nobody c
 _BY_VALUE: Final = 2
 """The last version of the format without references: what it writes does not depend on who else holds a text."""
 
+# Those that were found right, by their content: immutable values, so that sharing them between applications changes
+# nothing. `lru_cache` would have the document unpacked to check it, which is in hand already.
+_known: Final[dict[bytes, PackedSchema]] = {}
+_MOST_KNOWN: Final = 2048
+
 
 def pack_schema(source: Any, *, output: bool = False) -> PackedSchema:
     """The document of ``schema_document``, checked by ``check_schema``; raises as both, and for what is no object.
 
-    ``output`` tells that the schema is about what a module returns.
+    ``output`` tells that the schema is about what a module returns. Equal documents are one object.
     """
     document = source if source.__class__ is dict else schema_document(source, output=output)
     try:
@@ -32,11 +37,20 @@ def pack_schema(source: Any, *, output: bool = False) -> PackedSchema:
     except ValueError:  # it holds more than plain data
         document = _as_plain_data(schema_document(document))
         packed = marshal.dumps(document, _BY_VALUE)
+    known = _known.get(packed)
+    if known is None:
+        _check(document)
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        known = _known[packed] = PackedSchema(packed)
+    return known
+
+
+def _check(document: dict[str, Any]) -> None:
     check_schema(document)
     kind = document.get("type", "object")
     if kind != "object" and "object" not in kind:
         raise SchemaParseError(f"Inputs and outputs of a module are objects, and the schema describes {kind!r}")
-    return PackedSchema(packed)
 
 
 def unpack_schema(packed: PackedSchema) -> dict[str, Any]:

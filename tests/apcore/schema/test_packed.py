@@ -85,6 +85,10 @@ def test_a_schema_that_holds_itself_is_refused() -> None:
         pack_schema(endless)
 
 
+def test_equal_schemas_take_the_room_of_one() -> None:
+    assert pack_schema(INTEGER) is pack_schema({**INTEGER})
+
+
 def test_who_changes_a_document_changes_no_other() -> None:
     packed = pack_schema(INTEGER)
     unpack_schema(packed)["properties"]["n"]["type"] = "string"
