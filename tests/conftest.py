@@ -1,7 +1,9 @@
 """Fixtures for every test, above all the real services that some of them need."""
 
+import gc
 import logging
 import os
+import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 
@@ -73,6 +75,23 @@ def invariants_hold() -> Iterator[None]:
     yield
     logger.removeHandler(complaints)
     assert complaints.texts == []
+
+
+SHARED_THREADS = ("asyncio_", "ThreadPoolExecutor", "OtelBatch", "apcore-deadlines", "apcore-events", "pytest")
+"""What serves the whole process, by the beginnings of the names."""
+
+
+@pytest.fixture(autouse=True)
+def threads_end() -> Iterator[None]:
+    """No thread of a test goes on in the next one, where what it does would look like a fault of that one."""
+    before = set(threading.enumerate())
+    yield
+    own = [each for each in set(threading.enumerate()) - before if not each.name.startswith(SHARED_THREADS)]
+    if own:
+        gc.collect()  # a thread that serves an object ends with it
+    for thread in own:
+        thread.join(10)
+    assert [thread.name for thread in own if thread.is_alive()] == []
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
