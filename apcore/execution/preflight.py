@@ -19,8 +19,7 @@ from apcore.pipeline import PipelineState, Strategy
 logger = logging.getLogger("apcore.execution")
 
 
-# Neither of the two is frozen: they hold lists anyway, and freezing seven objects takes longer than the checks do.
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class PreflightCheckResult:
     """One check: its name, whether it passed, the error object (§8.1) if not, and advisory warnings (§12.8.4)."""
 
@@ -34,7 +33,7 @@ class PreflightCheckResult:
         return {"check": self.check, "passed": self.passed, "error": self.error, "warnings": list(self.warnings)}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class PreflightResult:
     """What ``validate()`` found (§12.8.3).
 
