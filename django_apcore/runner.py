@@ -43,8 +43,8 @@ _ATTEMPTS = 3
 
 _IN_THE_WAY = frozenset({"40001", "40P01"})
 _THERE_ALREADY = frozenset({"23505", "23P01"})
-"""A row that nobody saw stands in the place of a new one. Another transaction may have put it there since the snapshot:
-the next run sees it. If it was there all the time, that run fails in the same way."""
+"""A row that nobody saw stands in the place of a new one. Since the snapshot of a measured run another transaction may
+have put it there: the next run sees it. If it was there all the time, that run fails in the same way."""
 
 
 class DjangoSyncRunner(SyncRunner):
@@ -108,16 +108,17 @@ class DjangoSyncRunner(SyncRunner):
             raise
 
     async def _commit(self, invocation: Invocation, body: Body, grant: ApprovalResult, stored_id: str | None) -> None:
+        is_measured = invocation.definition.effect == "transactional"
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 with _telling_after_the_commit() as news:
-                    if invocation.definition.effect == "transactional":
+                    if is_measured:
                         await self._commit_measured(invocation, body, grant, stored_id, news)
                     else:
                         await self._commit_unmeasured(body, stored_id, news)
                 return
             except (DatabaseError, ModuleError) as error:
-                if not _may_be_retried(error, attempt):
+                if not _may_be_retried(error, attempt, has_snapshot=is_measured):
                     raise
 
     async def _commit_measured(
@@ -366,8 +367,9 @@ def _swap_limit(connection: Any, setting: str, limit: str) -> str:
         return str(cursor.fetchone()[0])
 
 
-def _may_be_retried(error: BaseException, attempt: int) -> bool:
+def _may_be_retried(error: BaseException, attempt: int, *, has_snapshot: bool = True) -> bool:
     """Whether running the whole transaction again may help: another got in its way, and this is the outermost."""
     state = sqlstate_of(error)
-    may_help = (state in _IN_THE_WAY and attempt < _ATTEMPTS) or (state in _THERE_ALREADY and attempt == 1)
+    is_unseen = has_snapshot and state in _THERE_ALREADY
+    may_help = (state in _IN_THE_WAY and attempt < _ATTEMPTS) or (is_unseen and attempt == 1)
     return may_help and not any(connections[alias].in_atomic_block for alias in connections)
