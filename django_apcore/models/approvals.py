@@ -143,6 +143,7 @@ class ApprovalRequest(models.Model):
     executions_begun = models.PositiveSmallIntegerField(
         default=0, help_text=_("Executions that workers began and that never came to an end.")
     )
+    execution_begun_at = models.DateTimeField(null=True, blank=True, help_text=_("When a worker last began one."))
 
     class Meta:
         verbose_name = _("approval request")

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 from django.apps import apps
@@ -24,6 +25,8 @@ TRACEPARENT: Final = "traceparent"
 
 WORKERS_TO_LOSE: Final = 3
 """How many workers one call may take with it before nobody tries it any more."""
+LOST_AFTER: Final = timedelta(minutes=5)
+"""How long a worker may be silent, since a busy database keeps signs of life waiting, too."""
 
 
 @dataclass(frozen=True, slots=True)

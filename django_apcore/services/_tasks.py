@@ -1,6 +1,5 @@
 """What the verbs about tasks share: find and lock one, and finish it."""
 
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,12 +11,10 @@ from apcore.context import Identity
 from django_apcore.exceptions import TaskNotFound
 from django_apcore.models import AsyncTask, Heartbeat
 from django_apcore.services._announce import announce
+from django_apcore.services._calls import LOST_AFTER
 from django_apcore.services._database import alias, row_id
 from django_apcore.services.audit import append
 from django_apcore.signals import task_finished
-
-_LOST_AFTER = timedelta(minutes=5)
-"""How long a worker may be silent, since a busy database keeps signs of life waiting, too."""
 
 
 def find_task(task_id: UUID | str) -> AsyncTask:
@@ -38,7 +35,7 @@ def is_lost(task: AsyncTask) -> bool:
     sign = Heartbeat.objects.using(alias()).filter(name=Heartbeat.name_of(task.worker)).first()
     heard_at = task.started_at if sign is None else max(sign.at, task.started_at)
     began = parse_datetime(str(sign.details.get("since", ""))) if sign is not None else None
-    return heard_at < timezone.now() - _LOST_AFTER or (began is not None and began > task.started_at)
+    return heard_at < timezone.now() - LOST_AFTER or (began is not None and began > task.started_at)
 
 
 def finish(task: AsyncTask, status: AsyncTask.Status, actor: User | Identity | None, **columns: Any) -> None:

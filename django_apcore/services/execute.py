@@ -20,6 +20,7 @@ from django_apcore.exceptions import ApprovalConflict
 from django_apcore.models import ApprovalRequest
 from django_apcore.services._broker import send
 from django_apcore.services._calls import (
+    LOST_AFTER,
     WORKERS_TO_LOSE,
     StoredInputs,
     executor,
@@ -43,8 +44,8 @@ def execute_approved(request_id: UUID | str) -> ApprovalRequest:
 
     Safe to call any number of times and from several processes: whoever consumes the approval executes, the others
     return. Drift, or another version of the module or its policy, opens a superseding request; an error of the module
-    marks the request as failed, and so does a call that took several workers with it. Raises ApprovalNotFound, and
-    what is wrong with database or set-up and may pass.
+    marks the request as failed, and so does a call that took several workers with it, once none of them can be at it
+    any more. Raises ApprovalNotFound, and what is wrong with database or set-up and may pass.
     """
     request = find(request_id)
     if request.status != ApprovalRequest.Status.APPROVED:
@@ -52,7 +53,7 @@ def execute_approved(request_id: UUID | str) -> ApprovalRequest:
     if request.is_expired:
         return expire(request_id)
     if request.executions_begun >= WORKERS_TO_LOSE:
-        return fail(request_id, _worker_lost(request))
+        return fail(request_id, _worker_lost(request)) if _are_lost(request) else request
     try:
         require_open_account(request)
         inputs = StoredInputs.from_encrypted(request.inputs_encrypted)
@@ -94,13 +95,19 @@ def _counted(request: ApprovalRequest) -> Iterator[None]:
     What stays counted took its worker with it.
     """
     row = ApprovalRequest.objects.using(alias()).filter(pk=request.pk, status=ApprovalRequest.Status.APPROVED)
-    row.update(executions_begun=F("executions_begun") + 1)
+    row.update(executions_begun=F("executions_begun") + 1, execution_begun_at=timezone.now())
     try:
         yield
     except BaseException:
         with suppress(Error):
             row.update(executions_begun=F("executions_begun") - 1)
         raise
+
+
+def _are_lost(request: ApprovalRequest) -> bool:
+    """Whether the workers that began are gone, and not just before the row that lets one of them go on."""
+    begun_at = request.execution_begun_at
+    return begun_at is None or begun_at < timezone.now() - LOST_AFTER
 
 
 def _worker_lost(request: ApprovalRequest) -> ModuleError:

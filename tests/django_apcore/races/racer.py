@@ -126,6 +126,11 @@ def overdue(request: str) -> int:
     return ApprovalRequest.objects.filter(pk=request).update(expires_at=timezone.now())
 
 
+def long_ago(request: str) -> int:
+    """Make the executions of a request that were begun ones of an hour ago."""
+    return ApprovalRequest.objects.filter(pk=request).update(execution_begun_at=timezone.now() - timedelta(hours=1))
+
+
 def execute(request: str) -> str:
     return str(services.execute_approved(request).status)
 
@@ -312,6 +317,7 @@ ACTIONS: dict[str, Callable[..., Any]] = {
         cancel,
         expire,
         overdue,
+        long_ago,
         execute,
         resume,
         outdate,

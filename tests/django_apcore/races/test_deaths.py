@@ -48,6 +48,8 @@ def test_a_call_that_takes_its_workers_with_it_fails_after_the_third(
         victim.tell("execute", request=request)
         victim.process.wait(timeout=30)
 
+    assert first.do("execute", request=request) == "approved"
+    first.do("long_ago", request=request)
     assert first.do("execute", request=request) == "failed"
     found = first.do("look", request=request, name=name)
     assert (found["failure"], found["groups"], found["audit"]) == ("APPROVAL_WORKER_LOST", 0, True)

@@ -315,3 +315,49 @@ def test_trouble_that_a_module_meets_in_another_one_is_not_the_calls(
             assert services.find_request(request.pk).status == Status.APPROVED
         assert services.execute_approved(request.pk).status == Status.CONSUMED
     assert Group.objects.filter(name="inner").count() == 1
+
+
+def test_what_leaves_the_database_is_not_done_twice_for_a_row_that_is_there_already(
+    runtime: Runtime, requester: User, approver: User, queue: Any
+) -> None:
+    charged: list[int] = []
+
+    @module(id="test.charge", annotations=stage.GATED, metadata={"x-compensation": "Pay back."})
+    def charge(amount: int) -> None:
+        """Charge somebody outside, then fail to write it down."""
+        charged.append(amount)
+        raise there_already()
+
+    runtime.registry.register("test.charge", charge)
+    approved = approve(ask(runtime, requester, "test.charge", amount=5), approver)
+    assert services.execute_approved(approved.pk).status == Status.FAILED
+    assert charged == [5]
+
+
+def test_workers_that_begin_at_once_are_not_taken_for_lost(
+    runtime: Runtime, approved: ApprovalRequest, approver: User
+) -> None:
+    """As when workers were away, and as many messages about a request wait for them as minutes have passed."""
+    others = 3
+
+    def meanwhile(*call: Any) -> None:
+        nonlocal others
+        if others:
+            others -= 1
+            services.execute_approved(approved.pk)
+
+    runtime.executor.add_rewriter(meanwhile)
+    assert services.execute_approved(approved.pk).status == Status.CONSUMED
+    assert Group.objects.filter(name="new").count() == 1
+
+
+@pytest.mark.parametrize("minutes", [1, 9])
+def test_a_call_that_took_its_workers_with_it_fails_once_nobody_can_be_at_it(
+    runtime: Runtime, approved: ApprovalRequest, minutes: int
+) -> None:
+    begun_at = timezone.now() - timedelta(minutes=minutes)
+    ApprovalRequest.objects.update(executions_begun=3, execution_begun_at=begun_at)
+    request = services.execute_approved(approved.pk)
+    assert request.status == (Status.APPROVED if minutes < 5 else Status.FAILED)
+    assert (request.failure or {}).get("code") == (None if minutes < 5 else "APPROVAL_WORKER_LOST")
+    assert not Group.objects.filter(name="new").exists()
