@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from functools import cache
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -17,6 +17,9 @@ from apcore.config import Config
 from apcore.errors import ModuleError
 from apcore.middleware.configuration import MiddlewareSettings
 from django_apcore.configuration import NAMESPACE, effective, load, origin_of, register_namespace
+
+MOST_DAYS: Final = 36_500
+"""The longest time that is given in days: a hundred years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +132,6 @@ class ApcoreSettings:
     """After how many seconds such a stream ends; a client that still wants to know opens it again."""
 
 
-_LONGEST_DAYS = 36_500
-
 _LISTS = tuple(field.name for field in fields(ApcoreSettings) if field.type == tuple[str, ...])
 
 
@@ -230,12 +231,12 @@ def _require_type(name: str, value: Any, place: str) -> None:
 
 
 def _require_range(name: str, value: Any, place: str) -> None:
-    """Numbers and times may be 0 where that says something, and never less; a time in days must be a possible one."""
+    """Numbers are 0 or more, days at most a hundred years, and a timedelta is longer than no time at all."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if is_number and not 0 <= value < float("inf"):
         raise ImproperlyConfigured(f"{place} must be a number from 0 on, not {value!r}.")
-    if is_number and name.endswith("_days") and value > _LONGEST_DAYS:
-        raise ImproperlyConfigured(f"{place} must be at most {_LONGEST_DAYS} days, not {value!r}.")
+    if is_number and name.endswith("_days") and value > MOST_DAYS:
+        raise ImproperlyConfigured(f"{place} must be at most {MOST_DAYS} days, not {value!r}.")
     if isinstance(value, timedelta) and value <= timedelta(0):
         raise ImproperlyConfigured(f"{place} must be longer than no time at all, not {value!r}.")
 

@@ -103,6 +103,8 @@ def error_body(error: Exception, view: Any) -> dict[str, Any]:
 def _foreseen(error: Exception, view: Any) -> ModuleError:
     known = as_module_error(error)
     if services.may_pass(error) and (known is None or _left_nothing(known)):
+        kind, state = type(error).__name__, services.sqlstate_of(error) or "no SQLSTATE"
+        logger.warning("503 for %s: the database is busy or away (%s, %s)", view.request.path, kind, state)
         return RequestError.database_busy(error)
     if known is None:
         logger.error("Unexpected error in %s", view.request.path, exc_info=error)

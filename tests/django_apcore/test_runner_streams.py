@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from typing import Any, ClassVar
@@ -339,12 +340,13 @@ def test_a_reader_that_keeps_a_chunk_past_the_deadline_keeps_no_transaction_open
     own = connection.copy()  # type: ignore[no-untyped-call]
     try:
         with own.cursor() as cursor:
-            alive = True
-            while alive:
+            alive, until = True, time.monotonic() + 20
+            while alive and time.monotonic() < until:
                 cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE pid = %s", [pid])
                 alive = bool(cursor.fetchone()[0])
     finally:
         own.close()
+    assert not alive
     with pytest.raises(ModuleTimeoutError):
         next(stream)
     assert names() == {"opens the connection"}

@@ -16,12 +16,13 @@ from django.core.management.base import CommandError
 from apcore.context import Context
 from apcore.discovery import display_of
 from django_apcore import runtime
+from django_apcore.conf import MOST_DAYS
 from django_apcore.context import identity_for
 from django_apcore.management.terminal import Table
 
 Options = Mapping[str, Any]
 
-_LONGEST_NUMBER, _MOST_DAYS = 9, 36_500
+_LONGEST_NUMBER = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,8 @@ def days(text: str) -> timedelta:
         given = float(text)
     except ValueError:
         given = -1.0
-    if not 0 <= given <= _MOST_DAYS:
-        raise ArgumentTypeError(f"{text!r} is no number of days from 0 to {_MOST_DAYS}")
+    if not 0 <= given <= MOST_DAYS:
+        raise ArgumentTypeError(f"{text!r} is no number of days from 0 to {MOST_DAYS}")
     return timedelta(days=given)
 
 

@@ -119,12 +119,16 @@ class TestBusyDatabase:
         assert (answer.status_code, answer.json()["code"]) == (500, "MODULE_EXECUTE_ERROR")
         assert not answer.has_header("Retry-After")
 
-    def test_a_view_that_cannot_read_says_so(self, agent: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_view_that_cannot_read_says_so(
+        self, agent: APIClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
         def read(*args: object) -> None:
             raise closed()
 
         monkeypatch.setattr("django_apcore.api.views.tasks.visible_tasks", read)
         assert agent.get(url("tasks/")).status_code == 503
+        [record] = [each for each in caplog.records if each.name == "django_apcore.api"]
+        assert record.getMessage().endswith("the database is busy or away (OperationalError, no SQLSTATE)")
 
     def test_a_retry_under_the_same_key_is_a_new_attempt(self, agent: APIClient) -> None:
         first = call(agent, "groups.undone", {"lost": False}, **{"Idempotency-Key": "k"})

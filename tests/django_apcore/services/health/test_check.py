@@ -171,9 +171,11 @@ class TestWorkers:
         monkeypatch.setattr("django_apcore.services.health.pulse.beat", beat)
         pulse = health.Pulse("celery@here", seconds=0.001)
         pulse.start()
-        while len(beats) < 2:
+        until = time.monotonic() + 20
+        while len(beats) < 2 and time.monotonic() < until:
             time.sleep(0.001)
         pulse.stop()
+        assert len(beats) >= 2
 
 
 class TestBacklogs:
