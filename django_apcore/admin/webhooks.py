@@ -117,7 +117,7 @@ class OutboxAdmin(ReadOnlyAdmin):
     @admin.action(description=gettext_lazy("Try dead letters again"), permissions=["retry"])
     def try_again(self, request: HttpRequest, queryset: QuerySet[OutboxMessage]) -> None:
         actor = cast(User, request.user)
-        tried = sum(services.retry_delivery(message, actor=actor) for message in queryset)
+        tried = sum(services.retry_delivery(message, actor=actor) for message in queryset.exclude(abandoned_at=None))
         said = ngettext("%d event is tried again.", "%d events are tried again.", tried) % tried
         self.message_user(request, said, messages.SUCCESS if tried else messages.WARNING)
 

@@ -28,7 +28,7 @@ def save_webhook(row: WebhookSubscriber, *, secret: str | None = None, actor: Us
         row.secret_encrypted = encrypt(secret)
     with atomic():
         before = WebhookSubscriber.objects.using(alias()).select_for_update().filter(pk=row.pk).first()
-        row.save(using=alias())
+        row.save(using=alias(), update_fields=None if before is None else _written(secret))
         append(
             "webhook.saved",
             subject=_subject(row),
@@ -82,6 +82,12 @@ def _subject(row: WebhookSubscriber) -> str:
     return f"webhook:{row.pk}"
 
 
+def _written(secret: str | None) -> list[str]:
+    """What somebody has changed; how deliveries went meanwhile, and another secret that was set, stay."""
+    columns = ["name", "url", "types", "min_severity", "modules", "enabled"]
+    return columns if secret is None else [*columns, "secret_encrypted"]
+
+
 def _told(row: WebhookSubscriber) -> dict[str, Any]:
     return {
         "name": row.name,
@@ -97,7 +103,6 @@ def _host(url: str) -> str:
     """Scheme, host and port; nothing else of an address is for everybody."""
     try:
         parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
     except ValueError:
         return ""
-    return f"{parts.scheme}://{parts.hostname or ''}{port}"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

@@ -47,6 +47,31 @@ def test_without_a_new_secret_the_old_one_stays(approver: User) -> None:
     assert WebhookSubscriber.objects.get().secret_encrypted == before
 
 
+def test_what_happened_to_it_while_somebody_edited_it_stays(approver: User) -> None:
+    pk = save_webhook(row(), secret=SECRET, actor=approver).pk
+    edited, other = (WebhookSubscriber.objects.get(pk=pk) for _ in range(2))
+    save_webhook(other, secret="a secret that was set meanwhile", actor=approver)
+    WebhookSubscriber.objects.update(failures=3, last_error="answered with status 503")
+    edited.enabled = False
+    save_webhook(edited, actor=approver)
+    found = WebhookSubscriber.objects.get()
+    assert (found.enabled, found.failures, found.last_error) == (False, 3, "answered with status 503")
+    assert decrypt(found.secret_encrypted) == "a secret that was set meanwhile"
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://user:password@93.184.216.34:8443/hook", "https://93.184.216.34:8443"),
+        ("https://[2606:2800:220:1::34]:8443/hook", "https://[2606:2800:220:1::34]:8443"),
+    ],
+)
+def test_of_an_address_the_trail_tells_the_host_and_no_user(url: str, host: str) -> None:
+    WebhookSubscriber.objects.create(name="orders", url=url, secret_encrypted="x")
+    delete_webhook(WebhookSubscriber.objects.get(), actor=None)
+    assert AuditEntry.objects.get(kind="webhook.deleted").data["host"] == host
+
+
 @pytest.mark.parametrize("secret", [None, "", "short"])
 def test_a_webhook_needs_a_good_secret(secret: str | None) -> None:
     with pytest.raises(InvalidInputError, match="secret"):
