@@ -23,7 +23,7 @@ def make_binder(inputs: Mapping[str, TypeDescription], further: TypeDescription 
     loads = {
         name: load
         for name, each in inputs.items()
-        if (load := each.load or (_load_of_integers(each.schema) if each.schema.get("type") in _CONTAINERS else None))
+        if (load := each.load or (_load_of_integers(each.schema) if each.schema.get("type") != "integer" else None))
     }
     integers = tuple(
         name for name, each in inputs.items() if each.load is None and each.schema.get("type") == "integer"
@@ -65,7 +65,8 @@ def _integers_in(schema: Any) -> Callable[[Any], Any] | None:
     kind = schema.get("type") if isinstance(schema, Mapping) else None
     if kind == "integer":
         return lambda value: int(value) if value.__class__ is float else value
-    inner = _integers_in(schema.get(_CONTAINERS[kind])) if kind in _CONTAINERS else None
+    container = _CONTAINERS.get(kind) if isinstance(kind, str) else None  # a list, where a type of one's own says so
+    inner = None if container is None else _integers_in(schema.get(container))
     if inner is None:
         return None
     if kind == "array":

@@ -29,8 +29,16 @@ _MOST_KNOWN: Final = 2048
 def pack_schema(source: Any, *, output: bool = False) -> PackedSchema:
     """The document of ``schema_document``, checked by ``check_schema``; raises as both, and for what is no object.
 
-    ``output`` tells that the schema is about what a module returns. Equal documents are one object.
+    ``output`` tells that the schema is about what a module returns. Equal documents are one object. Raises
+    SchemaParseError for one that contains itself or has hundreds of levels.
     """
+    try:
+        return _packed(source, output)
+    except RecursionError:
+        raise SchemaParseError("The schema contains itself, or has more levels than can be read; flatten it") from None
+
+
+def _packed(source: Any, output: bool) -> PackedSchema:
     document = source if source.__class__ is dict else schema_document(source, output=output)
     try:
         packed = marshal.dumps(document, _BY_VALUE)

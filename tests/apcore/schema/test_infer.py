@@ -524,6 +524,15 @@ def test_further_inputs_have_the_declared_type():
     assert repr(generate_schema_from_function(function).bind({"a": 1.0})) == "{'a': 1}"
 
 
+def test_a_type_may_describe_itself_with_several_kinds():
+    def function(a: Annotated[list[int], Field(json_schema_extra={"type": ["array", "null"]})]) -> dict: ...
+
+    schema = generate_schema_from_function(function)
+
+    assert schema.input_schema["properties"]["a"]["type"] == ["array", "null"]
+    assert schema.bind({"a": None}) == {"a": None}
+
+
 def test_missing_inputs_are_left_to_the_defaults_of_the_function():
     def function(a: date = date(2024, 1, 1), b: int = 1) -> dict: ...
 

@@ -1,6 +1,6 @@
 """A declared schema is checked when it is packed, and unpacking gives a document that nobody else holds."""
 
-from collections import OrderedDict
+from collections import OrderedDict, UserDict
 from collections.abc import Callable
 from enum import IntEnum
 from types import MappingProxyType
@@ -78,11 +78,20 @@ def test_inputs_and_outputs_are_objects(wrong: Any) -> None:
     assert document_of({"type": ["object", "null"]})
 
 
-def test_a_schema_that_holds_itself_is_refused() -> None:
+def nested(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {"properties": {"a": schema}}
+    return schema
+
+
+def test_a_schema_that_holds_itself_or_has_too_many_levels_is_refused() -> None:
     endless: dict[str, Any] = {}
     endless["default"] = endless
-    with pytest.raises((SchemaParseError, RecursionError)):
-        pack_schema(endless)
+    for wrong in (endless, UserDict(default=endless), nested(300), nested(900), nested(3_000)):
+        with pytest.raises(SchemaParseError, match=r"levels|limit"):
+            pack_schema(wrong)
+    assert document_of(nested(50)) == nested(50)
 
 
 def test_equal_schemas_take_the_room_of_one() -> None:
