@@ -31,7 +31,7 @@ def check_output(definition: ModuleDefinition, result: Any) -> None:
 def _log_unless_json(definition: ModuleDefinition, name: object, value: Any) -> None:
     try:
         json.dumps(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         logger.warning(
             "Module %s returns %r as %s, which JSON cannot hold", definition.module_id, name, type(value).__name__
         )

@@ -33,9 +33,12 @@ async def run_pipeline(strategy: Strategy, state: PipelineState, *, start: str |
 
 
 async def _run_together(steps: tuple[Step, ...], state: PipelineState) -> None:
+    before = state.result
+
     async def body(runner: Runner) -> Any:
         if state.chunks:
             raise PipelineStepError(steps[0].name, _cannot_run_again())
+        state.result = before  # without that of a run that was undone
         outer, state.runner = state.runner, runner
         try:
             await _run_steps(steps, state)

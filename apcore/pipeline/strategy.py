@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from functools import wraps
+from inspect import isawaitable
 from typing import Any, Final
 
 from asgiref.sync import iscoroutinefunction
@@ -168,12 +169,16 @@ def _with_result(run: StepFunction) -> StepFunction:
             state.result = output
         return output
 
+    async def take_later(state: PipelineState, output: Awaitable[Any]) -> Any:
+        return take(state, await output)
+
     @wraps(run)
     def run_sync(state: PipelineState) -> Any:
-        return take(state, run(state))
+        output = run(state)
+        return take_later(state, output) if isawaitable(output) else take(state, output)
 
     @wraps(run)
     async def run_async(state: PipelineState) -> Any:
-        return take(state, await run(state))
+        return await take_later(state, run(state))
 
     return run_async if iscoroutinefunction(run) else run_sync

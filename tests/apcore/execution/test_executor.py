@@ -28,9 +28,9 @@ from apcore.errors import (
     ModuleNotFoundError,
     SchemaValidationError,
 )
-from apcore.execution import Executor
+from apcore.execution import AsyncRunner, Executor, SyncRunner
 from apcore.modules import module
-from apcore.pipeline import PipelineState, Step
+from apcore.pipeline import Body, Invocation, PipelineState, Step
 from apcore.registry import Registry
 from apcore.toggles import Toggles
 from tests.apcore.execution.conftest import Recorder
@@ -194,18 +194,21 @@ def test_bad_outputs_are_never_returned(call: Call, returned: Any, error: type[E
 
 @pytest.mark.req("R-5.15.1-05")
 def test_what_json_cannot_hold_is_returned_and_logged(call: Call, caplog: pytest.LogCaptureFixture) -> None:
-    handle = object()
+    handle, deep = object(), ()
+    for _ in range(5_000):
+        deep = (deep,)
 
     @module(id="open.output")
     def output() -> dict[str, Any]:
         """Return more than data"""
-        return {"handle": handle, "pair": (1, 2), "text": "x"}
+        return {"handle": handle, "pair": (1, 2), "text": "x", "deep": deep}
 
     registry = Registry()
     registry.register(output.id, output)
     assert call(Executor(registry), "open.output")["handle"] is handle
     assert [each.getMessage() for each in caplog.records if each.levelname == "WARNING"] == [
-        "Module open.output returns 'handle' as object, which JSON cannot hold"
+        "Module open.output returns 'handle' as object, which JSON cannot hold",
+        "Module open.output returns 'deep' as tuple, which JSON cannot hold",
     ]
 
 
@@ -337,13 +340,43 @@ def test_a_replaced_step_keeps_its_place(call: Call, executor: Executor) -> None
 
 
 @pytest.mark.req("R-5.16-05")
-@pytest.mark.parametrize("is_async", [False, True])
-def test_what_a_replaced_execute_returns_is_the_result(call: Call, executor: Executor, is_async: bool) -> None:
+@pytest.mark.parametrize("kind", ["plain", "async", "returns an awaitable", "async object"])
+def test_what_a_replaced_execute_returns_is_the_result(call: Call, executor: Executor, kind: str) -> None:
     async def later(state: PipelineState) -> dict[str, Any]:
         return {"text": "replaced"}
 
-    executor.configure_step("execute", later if is_async else lambda state: {"text": "replaced"})
+    class Replaced:
+        async def __call__(self, state: PipelineState) -> dict[str, Any]:
+            return await later(state)
+
+    def promise(state: PipelineState) -> Any:
+        return later(state)
+
+    steps: dict[str, Any] = {
+        "plain": lambda state: {"text": "replaced"},
+        "async": later,
+        "returns an awaitable": promise,
+        "async object": Replaced(),
+    }
+    executor.configure_step("execute", steps[kind])
     assert call(executor, "text.record", {"text": "a"}) == {"text": "replaced"}
+
+
+def test_of_a_run_that_was_undone_no_result_is_left(registry: Registry) -> None:
+    class Repeats(SyncRunner):
+        async def execute(self, invocation: Invocation, body: Body) -> None:  # as where transactions get in the way
+            await body(self)
+            await body(self)
+
+    runs: list[int] = []
+
+    def count(state: PipelineState) -> dict[str, Any]:
+        runs.append(len(runs) + 1)
+        return {"text": f"run {runs[-1]}"}
+
+    executor = Executor(registry, runners=(Repeats, AsyncRunner))
+    executor.configure_step("execute", count)
+    assert executor.call("text.record", {"text": "a"}) == {"text": "run 2"}
 
 
 @pytest.mark.req("R-8.7-03", "R-8.3-04")
