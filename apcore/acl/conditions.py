@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apcore.context import Context, pass_on_cancellation
+from apcore.context import Context, pass_on_cancellation, tells_to_stop
 from apcore.errors import ACLRuleError
+from apcore.errors.telling import told
 
 logger = logging.getLogger("apcore.acl")
 
@@ -169,12 +169,10 @@ def _ask(key: str, value: Any, handlers: Handlers) -> Condition:
 
 def _tell(key: str, error: BaseException) -> None:
     """Log why a handler gave no answer. Raises what was not its own: an end of the process, or of this task."""
-    if isinstance(error, SystemExit) and type(error) is not SystemExit:
+    if tells_to_stop(error):
         raise error
     pass_on_cancellation(error)
-    # The text of the error may hold secrets.
-    place = traceback.extract_tb(error.__traceback__, limit=-1)[-1]
-    logger.error("ACL condition '%s' failed: %s at %s:%s", key, type(error).__name__, place.filename, place.lineno)
+    logger.error("ACL condition '%s' failed: %s", key, told(error))
 
 
 def _checked(key: str, answer: Any) -> Answer:

@@ -1,6 +1,6 @@
 """Who calls, through which chain, under which trace (§5.7)."""
 
-from apcore.context.cancel import CancelToken, is_cancelled_from_outside, pass_on_cancellation
+from apcore.context.cancel import CancelToken, is_cancelled_from_outside, pass_on_cancellation, tells_to_stop
 from apcore.context.context import Context, is_rehearsal
 from apcore.context.factory import ContextFactory
 from apcore.context.identity import Identity
@@ -19,4 +19,5 @@ __all__ = [
     "new_trace_id",
     "parse_traceparent",
     "pass_on_cancellation",
+    "tells_to_stop",
 ]

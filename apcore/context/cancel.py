@@ -57,6 +57,14 @@ def pass_on_cancellation(error: BaseException) -> None:
         raise error
 
 
+def tells_to_stop(error: BaseException) -> bool:
+    """Whether a worker is told to stop: its signal handler raises a kind of SystemExit, wherever the code just is.
+
+    SystemExit itself is that code's own, from ``sys.exit()``.
+    """
+    return isinstance(error, SystemExit) and type(error) is not SystemExit
+
+
 def is_cancelled_from_outside() -> bool:
     """Whether somebody cancelled this task; if not, a module awaited something cancelled, which is a plain failure."""
     try:

@@ -17,7 +17,7 @@ from math import inf
 from time import monotonic
 from typing import Any
 
-from apcore.context import Context
+from apcore.context import Context, tells_to_stop
 from apcore.errors import ModuleTimeoutError
 from apcore.execution.timed import TimedCall, TimedCoroutine, by_steps
 from apcore.execution.windows import HERE, DeadlineInterrupt, Window
@@ -102,7 +102,7 @@ class Deadlines:
                 raise  # it is meant for a call around this one
             raise timed_out(context) from None
         except (Exception, SystemExit) as error:
-            if monotonic() > deadline:
+            if monotonic() > deadline and not tells_to_stop(error):
                 raise timed_out(context) from error
             raise
         finally:
@@ -135,8 +135,8 @@ class Deadlines:
             if not is_ours or not entry.warned:
                 raise  # somebody else cancelled the task, or the module awaited something cancelled
             raise timed_out(context) from end
-        except Exception as error:
-            if monotonic() > deadline:
+        except (Exception, SystemExit) as error:
+            if monotonic() > deadline and not tells_to_stop(error):
                 raise timed_out(context) from error
             raise
         if monotonic() > deadline:

@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn, TypeVar
 from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 
 from apcore.approval import EffectDriftError
-from apcore.context import CancelToken, Context
+from apcore.context import CancelToken, Context, tells_to_stop
 from apcore.effects import NO_EFFECT, EffectRecord
 from apcore.errors import InternalError, ModuleExecuteError
 from apcore.execution.deadlines import Deadlines, timed_out
@@ -174,9 +174,9 @@ _ENDINGS: Final = (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, Dea
 
 def _survive(end: BaseException) -> NoReturn:
     """Code that calls `sys.exit()`, or raises what no caller catches, ends its own call, and not a process that serves
-    others and would be started again to the same end. A worker that is told to stop raises a subclass of SystemExit.
+    others and would be started again to the same end.
     """
-    if isinstance(end, _ENDINGS) or (isinstance(end, SystemExit) and type(end) is not SystemExit):
+    if isinstance(end, _ENDINGS) or tells_to_stop(end):
         raise end
     kind = type(end).__name__
     what = "tried to end the process" if isinstance(end, SystemExit) else f"raised {kind}, which is no Exception"

@@ -345,6 +345,37 @@ def test_a_worker_that_is_told_to_stop_stops() -> None:
         executor_for(work).call("works")
 
 
+def late_modules(end: BaseException) -> list[Any]:
+    """What ends with ``end`` once its deadline has passed."""
+
+    @module(id="late.sync")
+    def late(context: Context) -> dict[str, Any]:
+        """End late"""
+        assert context.cancel_token is not None
+        while not context.cancel_token.is_cancelled:
+            time.sleep(0.001)
+        raise end
+
+    @module(id="late.async")
+    async def late_async(context: Context) -> dict[str, Any]:
+        """End late"""
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(20)
+        raise end
+
+    return [late, late_async]
+
+
+@pytest.mark.parametrize("module_id", ["late.sync", "late.async"])
+def test_an_exit_that_comes_late_is_a_time_out_and_an_order_to_stop_is_none(any_call: Call, module_id: str) -> None:
+    class ToldToStop(SystemExit):
+        """What a worker raises from its signal handler."""
+
+    for end, expected in ((SystemExit(1), ModuleTimeoutError), (ToldToStop(), ToldToStop)):
+        with pytest.raises(expected):
+            any_call(executor_for(*late_modules(end), **SHORT), module_id)
+
+
 def stubborn_modules() -> list[Any]:
     """What does not end at its deadline: it swallows cancellations, tidies up for ever, or never awaits."""
 
