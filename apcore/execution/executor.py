@@ -285,7 +285,8 @@ class Executor:
     def extend(self, point: str, implementation: Any) -> None:
         """Put an implementation of an extension point into force (§11.3): middleware is added, others replace.
 
-        Raises InvalidInputError for middleware whose ID is taken, ConfigError without OpenTelemetry's SDK.
+        Raises InvalidInputError for a point that is not one of an executor and for middleware whose ID is taken,
+        ConfigError without OpenTelemetry's SDK.
         """
         if point == "acl":
             self.use_acl(implementation)
@@ -293,8 +294,10 @@ class Executor:
             self.use_approval_handler(implementation)
         elif point == "span_exporter":
             trace_to(self, [implementation])
-        else:
+        elif point == "middleware":
             self.use(implementation)
+        else:
+            raise InvalidInputError(f"{point!r} is no extension point of an executor; a registry may have it (§11.3)")
 
     def use_strategy(self, strategy: Strategy) -> None:
         """Go by another strategy; calls that run keep theirs. Raises InvalidInputError if it lacks a step (§5.16)."""
@@ -395,7 +398,7 @@ def _limit_of(registry: Registry, settings: ExecutorSettings, context: Context, 
     if deadline == context.deadline:
         return f"executor.global_timeout = {settings.global_timeout} ms"
     try:
-        own = registry.get_definition(context.call_chain[-1]).timeout_ms
+        own = registry.get_definition(context.call_chain[-1] if context.call_chain else "").timeout_ms
     except ModuleError:
         own = None
     if own is None:

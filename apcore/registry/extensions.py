@@ -47,7 +47,8 @@ class RegistryExtensions:
         if point == "discoverer":
             self.discoverer = implementation
         elif point == "module_validator":
-            self.validators = (*self.validators, implementation)
+            with self._changing:
+                self.validators = (*self.validators, implementation)
         else:
             self._give(partial(_extend, point, implementation))
 

@@ -116,7 +116,8 @@ class MetricsCollector:
         for label in labels:
             if not _NAME.fullmatch(label) or label.startswith("__") or label in _TAKEN_LABELS:
                 raise InvalidInputError(
-                    f"{label!r} can be no label of {name}: it takes letters, digits and underscores"
+                    f"{label!r} can be no label of {name}: it takes lower-case letters, digits and underscores, begins "
+                    f"with no __ and is none of {', '.join(sorted(_TAKEN_LABELS))}"
                 )
         for label in labels:
             self._bounds.setdefault(label, _Bound(self._most_others))

@@ -101,7 +101,7 @@ def test_a_handler_that_only_asks_is_one_and_resumes_nothing() -> None:
 # A whole configuration (C-64)
 
 
-def _config(tmp_path: Path, **sections: Any) -> Config:
+def _config(**sections: Any) -> Config:
     return Config.from_dict({"version": "1.0.0", "project": {"name": "x"}, **sections})
 
 
@@ -109,7 +109,7 @@ def test_an_executor_built_from_a_configuration_has_its_limits_and_denies_by_def
     registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    executor = Executor(registry, config=_config(tmp_path, executor={"max_call_depth": 7}))
+    executor = Executor(registry, config=_config(executor={"max_call_depth": 7}))
 
     assert executor.settings == ExecutorSettings(max_call_depth=7)
     with pytest.raises(ACLDeniedError):
@@ -118,7 +118,7 @@ def test_an_executor_built_from_a_configuration_has_its_limits_and_denies_by_def
 
 def test_the_access_list_of_a_configuration_counts_unless_another_is_given(registry: Registry, tmp_path: Path) -> None:
     (tmp_path / "acl.yaml").write_text("rules: [{callers: ['@external'], targets: ['math.*'], effect: allow}]")
-    config = _config(tmp_path, acl={"root": str(tmp_path)})
+    config = _config(acl={"root": str(tmp_path)})
 
     assert Executor(registry, config=config).call("math.add", {"a": 1, "b": 2}) == {"sum": 3}
     with pytest.raises(ACLDeniedError):

@@ -407,3 +407,11 @@ def test_a_registry_takes_nothing_else(point: str, implementation: Any, words: s
     with pytest.raises(InvalidInputError, match=words):
         registry.set_extension(point, implementation)
     assert executor.acl is None
+
+
+@pytest.mark.parametrize("point", ["discoverer", "module_validator", "acls"])
+def test_an_executor_takes_nothing_of_other_points_for_middleware(point: str) -> None:
+    executor = Executor(Registry())
+    with pytest.raises(InvalidInputError, match=f"'{point}' is no extension point of an executor"):
+        executor.extend(point, Adds())
+    assert not executor.middleware
