@@ -119,7 +119,8 @@ def _extend(head: AuditChain, event: Event) -> AuditEntry:
 def _free_head(first: int) -> AuditChain:
     """Lock this chain, or the next one that nobody holds: a writer waits only where all of them are held.
 
-    A transaction that has a chain already finds at least that one, so two writers cannot wait for each other.
+    A transaction that has a chain already finds at least that one, so two writers cannot wait for each other; they can
+    while they make the first entries of chains, and PostgreSQL ends one of them (40P01).
     """
     if not connections[alias()].features.has_select_for_update_skip_locked:
         return _locked_head(first)
