@@ -7,7 +7,7 @@ from project.demo.world import Steps, World
 
 TOGGLE = "system.control.toggle_feature"
 REFUND = "store.invoices.refund"
-TOGGLED = "apcore.module.toggled"
+GRANTED, TOGGLED = "apcore.approval.granted", "apcore.module.toggled"
 INPUTS = {"invoice_id": 98, "amount": "0.99", "reason": "The cover was torn"}
 
 
@@ -42,9 +42,10 @@ class Operation:
 
     def hear(self, world: World) -> None:
         """The other program was told, and knows by whom"""
+        world.receiver.wait_for(GRANTED, world.patience_seconds)  # two workers may send in any order
         deliveries = world.receiver.wait_for(TOGGLED, world.patience_seconds)
         told = sorted({delivery.event["type"] for delivery in deliveries})
-        world.check("apcore.approval.granted" in told, f"It was told of {', '.join(told)}", told)
+        world.check({GRANTED, TOGGLED} <= set(told), f"It was told of {', '.join(told)}", told)
         signed = all(delivery.is_signed_with(self.secret) for delivery in deliveries)
         world.check(signed, f"All {len(deliveries)} deliveries carry its signature", deliveries)
         forged = any(delivery.is_signed_after_a_change(self.secret) for delivery in deliveries)
