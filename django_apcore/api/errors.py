@@ -61,7 +61,7 @@ class RequestError(ModuleError):
             "The database is busy or away just now.",
             code=DATABASE_BUSY,
             http_status=503,
-            retryable=None if services.is_lost(error) else True,
+            retryable=None if services.is_connection_lost(error) else True,
             trace_id=getattr(error, "trace_id", None),
         )
         answer.wait = _BUSY_SECONDS

@@ -2,7 +2,7 @@
 
 from django_apcore.services._announce import store_held
 from django_apcore.services._calls import secrets_of, sensitive_keys
-from django_apcore.services._database import is_lost, may_pass, sqlstate_of
+from django_apcore.services._database import is_connection_lost, may_pass, sqlstate_of
 from django_apcore.services._deliveries import has_stored, store_deliveries
 from django_apcore.services._requests import find as find_request
 from django_apcore.services._requests import policy_for
@@ -79,7 +79,7 @@ __all__ = [
     "find_task",
     "has_stored",
     "is_alive",
-    "is_lost",
+    "is_connection_lost",
     "keep_records",
     "may_pass",
     "measure",

@@ -51,7 +51,7 @@ def may_pass(error: BaseException | None) -> bool:
     return state is None or state.startswith(_PASSING_SQLSTATES)
 
 
-def is_lost(error: BaseException | None) -> bool:
+def is_connection_lost(error: BaseException | None) -> bool:
     """Whether the connection itself was lost: if that was at a COMMIT, nobody knows whether it took place."""
     met = _met(error)
     if isinstance(met, OperationalError) and not isinstance(met.__cause__, sqlite3.Error):

@@ -113,7 +113,7 @@ def _are_lost(request: ApprovalRequest) -> bool:
 def _worker_lost(request: ApprovalRequest) -> ModuleError:
     return ModuleError(
         f"{request.executions_begun} workers were lost while they executed this call, so it is not tried again. None "
-        "of their transactions was committed.",
+        "of their transactions was committed; what they did outside of the database is not known.",
         code="APPROVAL_WORKER_LOST",
         retryable=False,
         module_id=request.module_id,
