@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -54,8 +55,11 @@ def load_requirements(file: Path = REQUIREMENTS) -> list[Requirement]:
     return [Requirement(key, entry["level"], entry["area"]) for key, entry in entries.items()]
 
 
-def collect_claims(folder: Path = TESTS) -> dict[str, list[str]]:
+@cache
+def collect_claims(folder: Path = TESTS) -> Mapping[str, Sequence[str]]:
     """Which tests claim which requirement, as pytest itself sees it: it collects the tests and runs none of them.
+
+    That takes long, so a process does it once for a folder.
 
     Raises RuntimeError with pytest's words when a test file cannot be collected.
     """
@@ -75,7 +79,7 @@ def collect_claims(folder: Path = TESTS) -> dict[str, list[str]]:
         done = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"The tests cannot be collected:\n{done.stdout}{done.stderr}")
-        claims: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8"))
+        claims: Mapping[str, Sequence[str]] = json.loads(file.read_text(encoding="utf-8"))
     return claims
 
 
