@@ -57,7 +57,7 @@ class TimedCoroutine(TimedCall):
     def warn(self) -> None:
         """Also cancel it where it awaits."""
         super().warn()
-        self.wake()
+        self._on_its_loop(self._cancel)
 
     def interrupt(self) -> None:
         """In a step it strikes at once. Otherwise it waits for the next, which it makes come now."""
@@ -66,9 +66,16 @@ class TimedCoroutine(TimedCall):
             self.wake()
 
     def wake(self) -> None:
-        """Cancel it where it awaits, so that it has a next step."""
+        """Cancel it where it awaits, so that it has a next step; one that waits for a call has it when that ends."""
+        self._on_its_loop(self._wake)
+
+    def _on_its_loop(self, act: Callable[[], None]) -> None:
         with suppress(RuntimeError):  # its loop is closed, and it with it
-            self._loop.call_soon_threadsafe(self._cancel)
+            self._loop.call_soon_threadsafe(act)
+
+    def _wake(self) -> None:
+        if self.is_owed and not self.calls:
+            self._cancel()
 
     def _cancel(self) -> None:
         if not self.is_over:
@@ -104,7 +111,7 @@ class TimedCoroutine(TimedCall):
         """What its next step raises where it awaits, if anything: first it is cancelled, and later interrupted."""
         if not self._was_cancelled:
             self._was_cancelled = isinstance(raised, asyncio.CancelledError)
-        elif self.is_owed:
+        elif self.is_owed and not self.calls:
             with self.lock:
                 self.is_owed = False
             return DeadlineInterrupt()
@@ -125,7 +132,7 @@ def by_steps(coroutine: Any, entry: TimedCoroutine) -> Generator[Any, Any, Any]:
                 raise
             step = partial(coroutine.throw, interrupt)  # it came between the step and its end
             continue
-        if entry.is_owed:
+        if entry.is_owed and not entry.calls:
             entry.wake()
         try:
             answer = yield waiting

@@ -38,6 +38,8 @@ class Window:
     """Whether it was interrupted; stays true."""
     is_owed = False
     """Whether an interrupt waits for the window to open."""
+    calls = 0
+    """How many calls inside of it a coroutine waits for; they are interrupted for themselves."""
     end = inf
     """When it will be interrupted (monotonic seconds)."""
 
@@ -132,7 +134,23 @@ def shielded_step(step: Callable[[], T]) -> T:
 
 @types.coroutine
 def shielded(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
-    """``await coroutine``, each step of which is shielded: what an async module calls is not its own code."""
+    """``await coroutine``, each step of which is shielded: what an async module calls is not its own code.
+
+    At its end, where the module goes on, an interrupt strikes that waited for it.
+    """
+    window = HERE.window
+    if window is None:
+        return (yield from _by_shielded_steps(coroutine))
+    window.calls += 1
+    try:
+        return (yield from _by_shielded_steps(coroutine))
+    finally:
+        window.calls -= 1
+        if window.is_owed and window.is_open and HERE.window is window:
+            window.reopen()
+
+
+def _by_shielded_steps(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
     step = partial(coroutine.send, None)
     while True:
         try:

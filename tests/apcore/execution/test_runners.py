@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from apcore.context import Context
-from apcore.errors import ModuleExecuteError, ModuleTimeoutError
+from apcore.errors import ModuleError, ModuleExecuteError, ModuleTimeoutError
 from apcore.execution import Executor
 from apcore.modules import FunctionModule, module
 from apcore.registry import Registry
@@ -404,7 +404,7 @@ def stubborn_modules() -> list[Any]:
     return [swallows, tidies, spins]
 
 
-IMPATIENT = {"default_timeout": 50, "grace_period": 50}
+IMPATIENT = {"default_timeout": 150, "grace_period": 50}
 
 
 @pytest.mark.req("R-12.7.5-03", "R-12.7.5-04", "R-12.7.5-05")
@@ -416,7 +416,7 @@ def test_an_async_module_that_ignores_its_deadline_is_interrupted(
     with pytest.raises(ModuleTimeoutError):
         any_call(executor, module_id)
     [record] = [each for each in caplog.records if each.levelname == "ERROR"]
-    assert f"Module {module_id} ignored its deadline (executor.default_timeout = 50 ms)" in record.getMessage()
+    assert f"Module {module_id} ignored its deadline (executor.default_timeout = 150 ms)" in record.getMessage()
     assert not executor.registry.get_definition(module_id).activity.calls
 
 
@@ -461,8 +461,25 @@ def test_when_an_async_module_waits_for_one_that_is_deaf_both_end_with_their_mid
     executor.use(Listens())
     with pytest.raises(ModuleTimeoutError):
         asyncio.run(executor.call_async("outer.persistent"))
-    assert told[0] == ("deaf.swallows", "MODULE_TIMEOUT")
-    assert told[-1] == ("outer.persistent", "MODULE_TIMEOUT")
+    assert told == [("deaf.swallows", "MODULE_TIMEOUT"), ("outer.persistent", "MODULE_TIMEOUT")]
+
+
+@pytest.mark.parametrize("module_id", ["no.such", "deaf.swallows"])
+@pytest.mark.parametrize("way", ["call_async", "validate_async"])
+def test_an_async_module_that_does_nothing_but_ask_for_others_ends_between_two_of_them(
+    way: str, module_id: str
+) -> None:
+    @module(id="outer.persistent")
+    async def persistent(context: Context) -> dict[str, Any]:
+        """Ask for ever"""
+        while True:
+            with contextlib.suppress(ModuleError, asyncio.CancelledError):
+                await getattr(context.executor, way)(module_id, {}, context)
+
+    executor = executor_for(persistent, *stubborn_modules(), **IMPATIENT)
+    with pytest.raises(ModuleTimeoutError) as caught:
+        asyncio.run(executor.call_async("outer.persistent"))
+    assert caught.value.module_id == "outer.persistent"
 
 
 def test_interrupts_that_race_with_the_end_of_a_coroutine_never_leak() -> None:
