@@ -6,9 +6,7 @@ import re
 from importlib import import_module
 from types import SimpleNamespace
 
-import psycopg
 import pytest
-from django.db import OperationalError
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -19,6 +17,7 @@ from apcore.errors import ErrorFormatterRegistry, ModuleExecuteError, format_err
 from django_apcore.api.errors import ADAPTER, RestErrorFormatter, register_error_formatter
 from django_apcore.runtime import Runtime
 from tests.django_apcore.api.conftest import call, url
+from tests.django_apcore.trouble import closed, in_the_way
 
 
 @pytest.mark.req("R-8.8.4-02")
@@ -57,20 +56,6 @@ def test_public_functions_and_methods_are_named_as_in_the_core() -> None:
     }
     assert len(names) > 100
     assert {name for name in names if not re.fullmatch(r"[a-z_0-9]+", name.rpartition(".")[2])} == set()
-
-
-def in_the_way() -> OperationalError:
-    """What Django makes of a transaction that another one got in the way of, on either kind of database."""
-    error = OperationalError("could not serialize access")
-    error.__cause__ = psycopg.errors.SerializationFailure()
-    return error
-
-
-def closed() -> OperationalError:
-    """What Django makes of a connection that the server has closed."""
-    error = OperationalError("the connection is closed")
-    error.__cause__ = psycopg.OperationalError()
-    return error
 
 
 @module(id="groups.undone", effect="transactional")

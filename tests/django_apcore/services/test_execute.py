@@ -4,12 +4,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-import psycopg
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.core.serializers import serialize
-from django.db import IntegrityError, OperationalError
 from django.utils import timezone
 
 from apcore import Context, module
@@ -23,6 +21,7 @@ from django_apcore.signals import approval_consumed, approval_failed, approval_s
 from django_apcore.testing import allow_all, override_runtime
 from tests.django_apcore import stage
 from tests.django_apcore.stage import ask
+from tests.django_apcore.trouble import closed, in_the_way, there_already
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "other"])
 
@@ -264,27 +263,6 @@ def test_a_secret_that_the_module_passes_on_is_kept_nowhere_in_clear(
     kept = {model.__name__: serialize("json", model._default_manager.all()) for model in models}
     assert "***REDACTED***" in kept["EffectChange"]
     assert [name for name, rows in kept.items() if "c4n4ry" in rows] == []
-
-
-def in_the_way() -> OperationalError:
-    """What Django makes of a transaction that PostgreSQL cannot serialise."""
-    error = OperationalError("could not serialize access")
-    error.__cause__ = psycopg.errors.SerializationFailure()
-    return error
-
-
-def there_already() -> IntegrityError:
-    """What Django makes of a row that another transaction has put in the place of a new one."""
-    error = IntegrityError("duplicate key value violates unique constraint")
-    error.__cause__ = psycopg.errors.UniqueViolation()
-    return error
-
-
-def closed() -> OperationalError:
-    """What Django makes of a connection that the server has closed."""
-    error = OperationalError("the connection is closed")
-    error.__cause__ = psycopg.OperationalError()
-    return error
 
 
 @pytest.mark.parametrize("trouble", [in_the_way, there_already, closed])
