@@ -20,7 +20,7 @@ class RegistryExtensions:
     def __init__(self) -> None:
         self.discoverer: Any = None
         self.validators: tuple[Any, ...] = ()
-        self._given: list[Callable[[Any], Any]] = []
+        self._given: dict[object, Callable[[Any], Any]] = {}
         self._executors: WeakSet[Any] = WeakSet()
         self._changing = threading.Lock()
 
@@ -49,23 +49,25 @@ class RegistryExtensions:
         elif point == "module_validator":
             with self._changing:
                 self.validators = (*self.validators, implementation)
-        else:
+        elif point == "middleware":
             self._give(partial(_extend, point, implementation))
+        else:
+            self._give(partial(_extend, point, implementation), in_place_of=point)
 
     def add_middleware(self, id: str, middleware: Any, priority: int | None) -> None:  # noqa: A002 - §11.2
         """Pass a middleware to every executor that follows, now and later. Raises what `Executor.use()` raises."""
         self._give(partial(_use, id, middleware, priority))
 
-    def _give(self, change: Callable[[Any], Any]) -> None:
+    def _give(self, change: Callable[[Any], Any], in_place_of: str | None = None) -> None:
         with self._changing:
             for executor in self._executors:
                 change(executor)
-            self._given.append(change)
+            self._given[in_place_of or change] = change
 
     def follow(self, executor: Any) -> None:
         """Pass ``executor`` what was given to others, and what will be. It is held weakly."""
         with self._changing:
-            for change in self._given:
+            for change in self._given.values():
                 change(executor)
             self._executors.add(executor)
 

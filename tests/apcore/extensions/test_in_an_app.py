@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -407,6 +409,17 @@ def test_a_registry_takes_nothing_else(point: str, implementation: Any, words: s
     with pytest.raises(InvalidInputError, match=words):
         registry.set_extension(point, implementation)
     assert executor.acl is None
+
+
+def test_what_was_replaced_is_not_kept() -> None:
+    registry, first, second = Registry(), Allows(), Allows()
+    executor, seen = Executor(registry), weakref.ref(first)
+    registry.set_extension("acl", first)
+    registry.set_extension("acl", second)
+    del first
+    gc.collect()
+    assert seen() is None
+    assert executor.acl is Executor(registry).acl is second
 
 
 @pytest.mark.parametrize("point", ["discoverer", "module_validator", "acls"])
