@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, Final
 
 from apcore.errors import InternalError
-from apcore.execution.windows import Shielded, shielded_step
+from apcore.execution.windows import Shielded, inside_call, let_interrupt_in, shielded_step
 
 CONSUMER_LEFT: Final = "the consumer closed the stream"
 """The reason in the cancel token of a stream that nobody reads any more."""
@@ -118,6 +118,7 @@ async def awaited_chunks(
     try:
         while isinstance(chunk := await _to_next_chunk(coroutine, leave), Chunk):
             try:
+                let_interrupt_in()
                 yield chunk.value
             except BaseException:
                 leave(CONSUMER_LEFT)
@@ -126,6 +127,7 @@ async def awaited_chunks(
         finish(chunk.output)
     finally:
         coroutine.close()
+        let_interrupt_in()
 
 
 @types.coroutine
@@ -133,6 +135,13 @@ def _to_next_chunk(
     coroutine: Coroutine[Any, Any, Any], leave: Leave, error: BaseException | None = None
 ) -> Generator[Any, Any, Chunk | Finished]:
     """Run to the next chunk; whatever else it suspends with is for the event loop, and passed on to it."""
+    with inside_call():
+        return (yield from _steps_to_next_chunk(coroutine, leave, error))
+
+
+def _steps_to_next_chunk(
+    coroutine: Coroutine[Any, Any, Any], leave: Leave, error: BaseException | None
+) -> Generator[Any, Any, Chunk | Finished]:
     step = partial(coroutine.send, None) if error is None else partial(coroutine.throw, error)
     while True:
         try:

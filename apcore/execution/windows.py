@@ -11,7 +11,8 @@ from __future__ import annotations
 import ctypes
 import threading
 import types
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from math import inf
 from threading import get_ident
@@ -132,22 +133,38 @@ def shielded_step(step: Callable[[], T]) -> T:
             window.is_open = True
 
 
-@types.coroutine
-def shielded(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
-    """``await coroutine``, each step of which is shielded: what an async module calls is not its own code.
+@contextmanager
+def inside_call() -> Iterator[None]:
+    """Within the block the coroutine that runs on this thread waits for a call inside of it, which has its own end.
 
-    At its end, where the module goes on, an interrupt strikes that waited for it.
+    An interrupt would be raised where that call stands, and get lost there.
     """
     window = HERE.window
     if window is None:
-        return (yield from _by_shielded_steps(coroutine))
+        yield
+        return
     window.calls += 1
     try:
-        return (yield from _by_shielded_steps(coroutine))
+        yield
     finally:
         window.calls -= 1
-        if window.is_owed and window.is_open and HERE.window is window:
-            window.reopen()
+
+
+def let_interrupt_in() -> None:
+    """A call has ended, and the module that made it goes on. Raises DeadlineInterrupt if one waited for that."""
+    window = HERE.window
+    if window is not None and window.is_owed and window.is_open:
+        window.reopen()
+
+
+@types.coroutine
+def shielded(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+    """``await coroutine``, each step of which is shielded: what an async module calls is not its own code."""
+    try:
+        with inside_call():
+            return (yield from _by_shielded_steps(coroutine))
+    finally:
+        let_interrupt_in()
 
 
 def _by_shielded_steps(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:

@@ -6,16 +6,16 @@ import itertools
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any
 
 import pytest
 
 from apcore.context import Context
-from apcore.errors import ModuleError, ModuleExecuteError, ModuleTimeoutError
+from apcore.errors import ModuleExecuteError, ModuleTimeoutError
 from apcore.execution import Executor
-from apcore.modules import FunctionModule, module
+from apcore.modules import FunctionModule, ModuleAnnotations, module
 from apcore.registry import Registry
 
 Call = Callable[..., Any]
@@ -464,22 +464,46 @@ def test_when_an_async_module_waits_for_one_that_is_deaf_both_end_with_their_mid
     assert told == [("deaf.swallows", "MODULE_TIMEOUT"), ("outer.persistent", "MODULE_TIMEOUT")]
 
 
-@pytest.mark.parametrize("module_id", ["no.such", "deaf.swallows"])
-@pytest.mark.parametrize("way", ["call_async", "validate_async"])
-def test_an_async_module_that_does_nothing_but_ask_for_others_ends_between_two_of_them(
-    way: str, module_id: str
-) -> None:
-    @module(id="outer.persistent")
-    async def persistent(context: Context) -> dict[str, Any]:
-        """Ask for ever"""
-        while True:
-            with contextlib.suppress(ModuleError, asyncio.CancelledError):
-                await getattr(context.executor, way)(module_id, {}, context)
+class DeafStream:
+    description = "Gives no chunk, for ever"
+    input_schema: dict[str, Any] = {"type": "object"}
+    output_schema: dict[str, Any] = {"type": "object"}
+    annotations = ModuleAnnotations(streaming=True)
 
-    executor = executor_for(persistent, *stubborn_modules(), **IMPATIENT)
+    async def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+        return {}
+
+    async def stream(self, inputs: dict[str, Any], context: Context) -> AsyncIterator[dict[str, Any]]:
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(20)
+        yield {}
+
+
+def test_an_async_module_that_does_nothing_but_read_streams_ends_at_its_deadline() -> None:
+    told: list[str] = []
+
+    class Listens:
+        async def on_error(self, module_id: str, *rest: Any) -> None:
+            await asyncio.sleep(0)
+            told.append(module_id)
+
+    @module(id="outer.reads")
+    async def reads(context: Context) -> dict[str, Any]:
+        """Read for ever"""
+        while True:
+            with contextlib.suppress(ModuleTimeoutError, asyncio.CancelledError):
+                async for _ in context.executor.stream("deaf.streams", {}, context):
+                    pass
+
+    executor = executor_for(reads, **IMPATIENT)
+    executor.registry.register("deaf.streams", DeafStream())
+    executor.use(Listens())
     with pytest.raises(ModuleTimeoutError) as caught:
-        asyncio.run(executor.call_async("outer.persistent"))
-    assert caught.value.module_id == "outer.persistent"
+        asyncio.run(executor.call_async("outer.reads"))
+    assert caught.value.module_id == "outer.reads"
+    assert told == ["deaf.streams", "outer.reads"]
+    assert not executor.registry.get_definition("deaf.streams").activity.calls
 
 
 def test_interrupts_that_race_with_the_end_of_a_coroutine_never_leak() -> None:

@@ -19,7 +19,8 @@ from apcore.context import Context
 from apcore.errors import ModuleTimeoutError
 from apcore.execution import AsyncRunner, Executor, SyncRunner
 from apcore.execution.deadlines import Deadlines
-from apcore.execution.windows import HERE, DeadlineInterrupt, Shielded, Window
+from apcore.execution.streaming import CONSUMER_LEFT, ConsumerLeft, awaited_chunks, hand_out
+from apcore.execution.windows import HERE, DeadlineInterrupt, Shielded, Window, shielded
 from apcore.modules import module
 from apcore.pipeline import Body, Invocation
 from apcore.registry import Registry
@@ -388,3 +389,44 @@ def test_shutting_takes_back_what_is_on_its_way() -> None:
         own.window.close()
     assert struck["inside"] == 0
     assert struck["outside"] > 0
+
+
+def test_an_interrupt_that_came_during_a_call_strikes_where_the_coroutine_goes_on() -> None:
+    reached: list[str] = []
+
+    async def called() -> None:
+        interrupt()
+        await asyncio.sleep(0)
+        reached.append("the end of the call")
+
+    async def run() -> None:
+        with pytest.raises(DeadlineInterrupt):
+            await shielded(called())
+
+    with OwnWindow() as interrupt:
+        asyncio.run(run())
+    assert reached == ["the end of the call"]
+
+
+def test_an_interrupt_that_came_during_a_chunk_strikes_before_it_is_read_and_ends_the_stream() -> None:
+    happened: list[str] = []
+
+    async def called() -> None:
+        interrupt()
+        try:
+            await hand_out({})
+        except ConsumerLeft:
+            happened.append("ended")
+            raise
+
+    async def read() -> None:
+        async for _ in awaited_chunks(called(), happened.append, happened.append):
+            happened.append("read")
+
+    async def run() -> None:
+        with pytest.raises(DeadlineInterrupt):
+            await read()
+
+    with OwnWindow() as interrupt:
+        asyncio.run(run())
+    assert happened == [CONSUMER_LEFT, "ended"]
