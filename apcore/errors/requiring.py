@@ -16,8 +16,12 @@ def require(what: str, value: object, kind: Any, words: str) -> None:
     too, which a protocol alone would let pass.
     """
     if isinstance(value, type) or not isinstance(value, kind):
-        given = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
-        raise InvalidInputError(f"{what} must be {words}, not {given}")
+        raise InvalidInputError(f"{what} must be {words}, not {kind_given(value)}")
+
+
+def kind_given(value: object) -> str:
+    """How a message names what was given: by its type, or as the class that stands where an instance should."""
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
 def require_texts(what: str, values: object) -> tuple[str, ...]:

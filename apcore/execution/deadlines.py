@@ -120,7 +120,6 @@ class Deadlines:
         outer = HERE.window
         entry = TimedCoroutine(deadline, deadline + self._grace, context, self._lock)
         self._watch(entry, deadline if outer is None else _nested(entry, outer))
-        is_ours = True
         try:
             try:
                 result = await by_steps(coroutine, entry)

@@ -9,6 +9,7 @@ from apcore.acl import ACL, ACLChecker
 from apcore.approval import ApprovalHandler
 from apcore.config import Config
 from apcore.errors import InvalidInputError, require, require_texts
+from apcore.errors.requiring import kind_given
 from apcore.events import EventEmitter
 from apcore.execution.settings import ExecutorSettings
 from apcore.registry import Registry
@@ -47,9 +48,8 @@ def checked_handler(handler: ApprovalHandler | None) -> ApprovalHandler | None:
     if handler is None:
         return None
     if isinstance(handler, type) or not callable(getattr(handler, "request_approval", None)):
-        given = f"the class {handler.__name__}" if isinstance(handler, type) else type(handler).__name__
         raise InvalidInputError(
-            f"approval_handler must be an object with request_approval(request), not {given}; "
+            f"approval_handler must be an object with request_approval(request), not {kind_given(handler)}; "
             "a function becomes one with CallbackApprovalHandler (§7.2)"
         )
     return handler

@@ -108,7 +108,7 @@ class Preflight:
         )
 
     async def _check(self, state: PipelineState) -> bool:
-        """Make the checks; whether all passed. Without an ID or a module there is nothing left to check (§12.8.1)."""
+        """Make the checks; whether all passed."""
         valid = True
         for step in self._strategy.pure:
             name = _CHECK_OF_STEP.get(step.name)
