@@ -132,6 +132,7 @@ class ApcoreSettings:
     """After how many seconds such a stream ends; a client that still wants to know opens it again."""
 
 
+_MORE_THAN_NONE: Final = {"webhook_timeout_seconds", "webhook_attempts"}
 _LISTS = tuple(field.name for field in fields(ApcoreSettings) if field.type == tuple[str, ...])
 
 
@@ -231,10 +232,12 @@ def _require_type(name: str, value: Any, place: str) -> None:
 
 
 def _require_range(name: str, value: Any, place: str) -> None:
-    """Numbers are 0 or more, days at most a hundred years, and a timedelta is longer than no time at all."""
+    """Numbers are 0 or more, or more than 0; days at most a hundred years; a timedelta longer than no time at all."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if is_number and not 0 <= value < float("inf"):
         raise ImproperlyConfigured(f"{place} must be a number from 0 on, not {value!r}.")
+    if name in _MORE_THAN_NONE and value == 0:
+        raise ImproperlyConfigured(f"{place} must be more than 0: with 0 no webhook would ever be heard.")
     if is_number and name.endswith("_days") and value > MOST_DAYS:
         raise ImproperlyConfigured(f"{place} must be at most {MOST_DAYS} days, not {value!r}.")
     if isinstance(value, timedelta) and value <= timedelta(0):

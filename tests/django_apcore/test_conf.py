@@ -53,6 +53,8 @@ def test_wrong_types_are_named(wrong: dict[str, Any]) -> None:
         {"APPROVAL_RETENTION_DAYS": -1},
         {"AUDIT_RETENTION_DAYS": 10**9},
         {"WEBHOOK_TIMEOUT_SECONDS": float("nan")},
+        {"WEBHOOK_TIMEOUT_SECONDS": 0},
+        {"WEBHOOK_ATTEMPTS": 0},
         {"REFRESH_SECONDS": float("inf")},
         {"API_MAX_BODY_BYTES": -1},
         {"APPROVAL_EXPIRES_AFTER": timedelta(0)},
