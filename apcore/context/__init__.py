@@ -4,7 +4,14 @@ from apcore.context.cancel import CancelToken, is_cancelled_from_outside, pass_o
 from apcore.context.context import Context, is_rehearsal
 from apcore.context.factory import ContextFactory
 from apcore.context.identity import Identity
-from apcore.context.trace import TraceLink, TraceParent, is_trace_id, new_trace_id, parse_traceparent
+from apcore.context.trace import (
+    TraceLink,
+    TraceParent,
+    is_trace_id,
+    new_span_id,
+    new_trace_id,
+    parse_traceparent,
+)
 
 __all__ = [
     "CancelToken",
@@ -16,6 +23,7 @@ __all__ = [
     "is_cancelled_from_outside",
     "is_rehearsal",
     "is_trace_id",
+    "new_span_id",
     "new_trace_id",
     "parse_traceparent",
     "pass_on_cancellation",

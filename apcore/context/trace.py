@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 from dataclasses import dataclass
+from typing import Final
+
+# Not `os.urandom`: it lets go of the interpreter, so that each call of a busy process would wait for all other threads.
+# Not `random` itself either, whose seed is the application's. IDs have to be different; no secret hangs on them.
+_RANDOM: Final = random.Random()  # noqa: S311 - see above
+os.register_at_fork(after_in_child=_RANDOM.seed)
 
 _TRACE_ID = re.compile(r"[0-9a-f]{32}")
 _INVALID_TRACE_IDS = frozenset({"0" * 32, "f" * 32})
@@ -13,7 +20,12 @@ _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-
 
 def new_trace_id() -> str:
     """A random 128-bit trace ID as 32 lower-case hex digits (§10.5)."""
-    return os.urandom(16).hex()
+    return f"{_RANDOM.getrandbits(128):032x}"
+
+
+def new_span_id() -> int:
+    """A random 64-bit span ID that is not zero (§10.5)."""
+    return _RANDOM.getrandbits(64) | 1
 
 
 def is_trace_id(value: object) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,8 @@ from typing import Any
 
 from opentelemetry import trace
 from opentelemetry.trace import Tracer
+
+from apcore.context import new_span_id
 
 
 class GivenIds:
@@ -95,11 +96,6 @@ class Spans:
 def remote(trace_id: int, span_id: int, *, sampled: bool = True) -> trace.SpanContext:
     """A span that some other process made."""
     return trace.SpanContext(trace_id, span_id, is_remote=True, trace_flags=trace.TraceFlags(int(sampled)))
-
-
-def new_span_id() -> int:
-    """A random span ID; no secret hangs on it."""
-    return random.getrandbits(64) | 1
 
 
 def _nowhere() -> Any:

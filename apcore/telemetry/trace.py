@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from opentelemetry import trace as otel
 
-from apcore.telemetry.ids import Spans, new_span_id
+from apcore.context import new_span_id
+from apcore.telemetry.ids import Spans
 from apcore.telemetry.sampling import Decision
 
 MOST_HELD: Final = 1_000

@@ -1,8 +1,12 @@
+import random
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apcore.context import Context, TraceParent, is_trace_id, new_trace_id, parse_traceparent
+from apcore.context import Context, TraceParent, is_trace_id, new_span_id, new_trace_id, parse_traceparent
 
 GOOD = "4bf92f3577b34da6a3ce929d0e0e4736"
 
@@ -12,6 +16,28 @@ def test_new_trace_ids_are_valid_and_different() -> None:
     ids = {new_trace_id() for _ in range(100)}
     assert len(ids) == 100
     assert all(is_trace_id(each) for each in ids)
+
+
+def test_a_seed_of_the_application_repeats_no_id() -> None:
+    made = []
+    for _ in range(2):
+        random.seed(7)
+        made += [new_trace_id(), f"{new_span_id():016x}"]
+    assert len(set(made)) == 4
+
+
+def test_a_forked_process_repeats_no_id() -> None:
+    program = """
+import os
+from apcore.context import new_trace_id
+new_trace_id()
+child = os.fork()
+print(new_trace_id(), flush=True)
+if child:
+    os.waitpid(child, 0)
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert len(set(done.stdout.split())) == 2
 
 
 @pytest.mark.req("R-10.5-03", "R-10.5-05", "R-10.5-06", "R-10.5-07", "R-10.5-08")
