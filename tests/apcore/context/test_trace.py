@@ -31,10 +31,9 @@ def test_a_forked_process_repeats_no_id() -> None:
 import os
 from apcore.context import new_trace_id
 new_trace_id()
-child = os.fork()
-print(new_trace_id(), flush=True)
-if child:
+if child := os.fork():
     os.waitpid(child, 0)
+print(new_trace_id())
 """
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert len(set(done.stdout.split())) == 2

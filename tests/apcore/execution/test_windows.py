@@ -230,7 +230,7 @@ def test_an_async_module_of_the_sync_driver_is_cancelled_and_never_interrupted(i
         return dict(context.executor.call("race.coroutine", {"seconds": seconds}, context))
 
     bracket, outcomes = Bracket(), Counter[str]()
-    executor = executor_of(work, caller, bracket=bracket)
+    executor = executor_of(work, caller, bracket=bracket, grace_period=5_000)
 
     def run() -> None:
         for number in range(40):
