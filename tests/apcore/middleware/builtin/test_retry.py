@@ -222,9 +222,9 @@ def test_no_attempt_is_made_that_the_deadline_would_cut_off(
     module = Flaky(*(transient() for _ in range(5)))
     started = time.monotonic()
     with pytest.raises(InternalError):
-        call(executor_with(module, quick(base_delay_ms=400, max_retries=5), config={"global_timeout": 1_000}))
-    assert len(module.seen) == 2
-    assert time.monotonic() - started < 1.0
+        call(executor_with(module, quick(base_delay_ms=5_000, max_retries=5), config={"global_timeout": 4_000}))
+    assert len(module.seen) == 1
+    assert time.monotonic() - started < 4  # nobody waited for the deadline either
     assert "deadline" in caplog.text
 
 
