@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 from django.apps import AppConfig
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
+from django.db import router
+from django.db.models.signals import post_migrate
 
 from apcore.errors import ModuleError
 from django_apcore.conf import get_settings, register_bus_namespace
@@ -47,6 +49,7 @@ class DjangoApcoreConfig(AppConfig):
         import_module("django_apcore.effects").install()
         import_module("django_apcore.api.errors").register_error_formatter()
         setting_changed.connect(self._forget, dispatch_uid="django_apcore.apps")
+        post_migrate.connect(self._make_heads, sender=self, dispatch_uid="django_apcore.apps")
         register_bus_namespace()
         try:
             get_settings()
@@ -75,6 +78,12 @@ class DjangoApcoreConfig(AppConfig):
     @property
     def _runtime_room(self) -> Any:
         return import_module("django_apcore.runtime")
+
+    def _make_heads(self, *, using: str, apps: Any = None, **kwargs: Any) -> None:
+        """Have the chains of the audit trail begin, where the table is: not in other databases, nor after `zero`."""
+        known = self.models if apps is None else apps.all_models[self.label]
+        if "auditchain" in known and router.allow_migrate_model(using, self.get_model("AuditChain")):
+            import_module("django_apcore.services.audit").make_heads(using)
 
     def _forget(self, *, setting: str, **kwargs: Any) -> None:
         if setting in {"APCORE", "INSTALLED_APPS"}:

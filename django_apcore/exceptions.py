@@ -88,3 +88,10 @@ class ArchiveError(ModuleError):
 
     code = "AUDIT_ARCHIVE_ERROR"
     http_status = 409
+
+
+class AuditHeadMissing(ModuleError):
+    """A chain of the audit trail has entries and no head: somebody has touched it."""
+
+    code = "AUDIT_HEAD_MISSING"
+    http_status = 500

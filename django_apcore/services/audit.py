@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from apcore.context import Identity
 from django_apcore.context import type_of
+from django_apcore.exceptions import AuditHeadMissing
 from django_apcore.models import AuditChain, AuditEntry
 from django_apcore.models.fields import storable
 from django_apcore.services._database import alias, atomic, sqlstate_of
@@ -54,6 +55,17 @@ def append_all(events: Iterable[Event]) -> list[AuditEntry]:
     """Append several entries in one transaction, in their order."""
     with atomic():
         return [_append(event) for event in events]
+
+
+def make_heads(using: str) -> None:
+    """Begin the chains that are not there yet, so that no two writers have to do it at the same time.
+
+    A chain that has entries and no head was touched: it stays as it is, for `verify` to name.
+    """
+    heads, entries = AuditChain.objects.using(using), AuditEntry.objects.using(using)
+    missing = sorted({*range(PARTITIONS)} - {*heads.values_list("pk", flat=True)})
+    new = [number for number in missing if not entries.filter(partition=number).exists()]
+    heads.bulk_create([AuditChain(partition=number, hash=GENESIS) for number in new], ignore_conflicts=True)
 
 
 def partition_of(subject: str) -> int:
@@ -119,8 +131,7 @@ def _extend(head: AuditChain, event: Event) -> AuditEntry:
 def _free_head(first: int) -> AuditChain:
     """Lock this chain, or the next one that nobody holds: a writer waits only where all of them are held.
 
-    A transaction that has a chain already finds at least that one, so two writers cannot wait for each other; they can
-    while they make the first entries of chains, and PostgreSQL ends one of them (40P01).
+    A transaction that has a chain already finds at least that one, so two writers cannot wait for each other.
     """
     if not connections[alias()].features.has_select_for_update_skip_locked:
         return _locked_head(first)
@@ -133,9 +144,22 @@ def _free_head(first: int) -> AuditChain:
 
 
 def _locked_head(partition: int) -> AuditChain:
+    """Lock this chain, whoever holds it.
+
+    `migrate` has made the heads. Where they are gone all the same (tests empty tables), the first writer makes all of
+    them at once and in order: who comes second waits for that, before it holds any.
+    """
     heads = AuditChain.objects.using(alias()).select_for_update()
     found = list(heads.filter(pk=partition))
-    return found[0] if found else heads.get_or_create(partition=partition, defaults={"hash": GENESIS})[0]
+    if not found:
+        make_heads(alias())
+        found = list(heads.filter(pk=partition))
+    if not found:
+        raise AuditHeadMissing(
+            f"Chain {partition} of the audit trail has entries, but its head is gone: nothing is appended to it.",
+            suggestion="Run audit verify, and find out who deleted the row.",
+        )
+    return found[0]
 
 
 def _name(actor: User | Identity | None) -> tuple[str, str]:

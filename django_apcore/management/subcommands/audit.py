@@ -101,10 +101,9 @@ def list_entries(options: Options) -> Answer:
 
 
 def heads(options: Options) -> Answer:
-    """The last hash of every chain, to be kept somewhere else."""
-    data = {
-        str(row.partition): {"sequence": row.sequence, "hash": row.hash} for row in AuditChain.objects.order_by("pk")
-    }
+    """The last hash of every chain that has entries, to be kept somewhere else."""
+    begun = AuditChain.objects.filter(sequence__gt=0).order_by("pk")
+    data = {str(row.partition): {"sequence": row.sequence, "hash": row.hash} for row in begun}
     return Answer(
         data, table([(name, each["sequence"], each["hash"]) for name, each in data.items()], "CHAIN", "#", "HASH")
     )

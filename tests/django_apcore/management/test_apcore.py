@@ -168,7 +168,7 @@ def test_tasks_are_submitted_shown_and_cancelled(runtime: Runtime) -> None:
 
 
 def chains_in_use() -> set[int]:
-    return set(AuditChain.objects.values_list("partition", flat=True))
+    return set(AuditEntry.objects.values_list("partition", flat=True))
 
 
 def test_the_trail_is_listed_and_verified(pending: ApprovalRequest) -> None:
@@ -178,7 +178,9 @@ def test_the_trail_is_listed_and_verified(pending: ApprovalRequest) -> None:
     assert "1 entry read: the trail holds." in run("audit", "verify", "--partition", str(partition_of(alone)))[0]
     assert f"rita (user {pending.identity_id})" in run("audit", "list", "--subject", pending.subject)[0]
     assert [each["kind"] for each in data("audit", "list", "--subject", pending.subject)] == ["approval.requested"]
-    assert all(len(head["hash"]) == 64 for head in data("audit", "heads").values())
+    heads = data("audit", "heads")
+    assert {int(number) for number in heads} == chains_in_use()
+    assert all(len(head["hash"]) == 64 and head["sequence"] for head in heads.values())
 
 
 def test_a_trail_that_was_touched_ends_with_status_1(pending: ApprovalRequest) -> None:

@@ -1,19 +1,27 @@
 """The audit trail: what is written, and that every way of touching it is found."""
 
+import threading
+import time
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.apps.registry import Apps
 from django.contrib.auth.models import User
-from django.db import DatabaseError, connection, transaction
+from django.core.management import call_command
+from django.core.management.sql import emit_post_migrate_signal
+from django.db import DatabaseError, connection, connections, transaction
+from django.db.models.signals import post_migrate
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apcore import Identity
 from django_apcore import services
+from django_apcore.exceptions import AuditHeadMissing
 from django_apcore.models import AuditChain, AuditEntry
 from django_apcore.services._trail import GENESIS, content_hash
-from django_apcore.services.audit import Event, append_all, partition_of
+from django_apcore.services.audit import PARTITIONS, Event, append_all, make_heads, partition_of
 from tests.django_apcore.trail import unprotected
 
 pytestmark = pytest.mark.django_db(databases=["default", "other"])
@@ -206,3 +214,99 @@ def test_the_database_refuses_to_change_the_trail(chain: list[AuditEntry], chang
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(change)
     assert services.verify().ok
+
+
+# -- the heads of the chains ------------------------------------------------------------------------------------------
+
+CONFIG = apps.get_app_config("django_apcore")
+SUBJECTS = ("approval:1", next(f"approval:{n}" for n in range(2, 99) if partition_of(f"approval:{n}") != PARTITION))
+
+
+class Elsewhere:
+    """A router that keeps our tables out of the second database."""
+
+    def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool:
+        return db != "other"
+
+
+def heads(using: str = "default") -> list[tuple[int, int, str]]:
+    return list(AuditChain.objects.using(using).order_by("pk").values_list("partition", "sequence", "hash"))
+
+
+def test_every_chain_has_a_head_from_the_start() -> None:
+    assert heads() == heads("other") == [(number, 0, GENESIS) for number in range(PARTITIONS)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_heads_are_there_again_after_tables_were_emptied() -> None:
+    services.append("k", subject=SUBJECT)
+    call_command("flush", interactive=False, verbosity=0)
+    assert heads() == [(number, 0, GENESIS) for number in range(PARTITIONS)]
+
+
+def test_migrating_again_leaves_heads_alone_and_makes_those_that_are_missing(chain: list[AuditEntry]) -> None:
+    before = heads()
+    AuditChain.objects.filter(sequence=0).delete()
+    emit_post_migrate_signal(verbosity=0, interactive=False, db="default")
+    assert heads() == before
+
+
+def test_a_database_that_is_not_to_have_our_tables_gets_no_heads(settings: Any) -> None:
+    AuditChain.objects.using("other").all().delete()
+    settings.DATABASE_ROUTERS = [Elsewhere()]
+    post_migrate.send(sender=CONFIG, app_config=CONFIG, using="other", verbosity=0, interactive=False)
+    assert heads("other") == []
+
+
+def test_no_heads_are_made_where_migrations_have_not_made_the_table() -> None:
+    AuditChain.objects.all().delete()
+    post_migrate.send(sender=CONFIG, app_config=CONFIG, using="default", verbosity=0, interactive=False, apps=Apps())
+    assert heads() == []
+
+
+def test_a_head_that_was_deleted_is_not_made_again(chain: list[AuditEntry]) -> None:
+    AuditChain.objects.filter(partition=PARTITION).delete()
+    make_heads("default")
+    assert broken() == ("deleted", 7)
+    with pytest.raises(AuditHeadMissing, match=f"Chain {PARTITION} "):
+        services.append("k", subject=SUBJECT)
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("fresh", ["migrated", "emptied"])
+def test_two_transactions_about_the_same_two_subjects_in_opposite_order(fresh: str) -> None:
+    """The second begins while the first has written about one subject, and is not in its way."""
+    if fresh == "emptied":
+        AuditChain.objects.all().delete()
+    failures: list[Exception] = []
+    written = threading.Event()
+
+    def second() -> None:
+        try:
+            with transaction.atomic():
+                services.append("k", subject=SUBJECTS[1])
+                written.set()
+                services.append("k", subject=SUBJECTS[0])
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test looks at it
+            failures.append(error)
+        finally:
+            connections.close_all()
+
+    other = threading.Thread(target=second)
+    with transaction.atomic():
+        services.append("k", subject=SUBJECTS[0])
+        other.start()
+        while not written.is_set() and other.is_alive() and not _somebody_waits():
+            time.sleep(0.01)
+        services.append("k", subject=SUBJECTS[1])
+    other.join(20)
+    assert (other.is_alive(), failures) == (False, [])
+    assert [row[0] for row in heads()] == list(range(PARTITIONS))
+    assert (services.verify().ok, services.verify().entries) == (True, 4)
+
+
+def _somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(cursor.fetchone()[0])
