@@ -16,7 +16,7 @@ from tests import services
 settings.register_profile("calm", deadline=None)  # a busy machine is no failure
 settings.load_profile("calm")
 
-SERVICES = ("postgresql", "redis", "rabbitmq", "chromium", "json-schema-suite")
+SERVICES = ("postgresql", "redis", "rabbitmq", "chromium", "promtool", "json-schema-suite")
 
 _available = cache(services.is_available)
 

@@ -28,6 +28,8 @@ def chromium() -> str | None:
 def is_available(service: str) -> bool:
     if service == "chromium":
         return chromium() is not None
+    if service == "promtool":
+        return shutil.which("promtool") is not None
     if service == "json-schema-suite":
         return json_schema_suite.archive().exists()
     parts = urlsplit(_URLS[service])

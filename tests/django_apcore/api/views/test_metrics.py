@@ -1,5 +1,6 @@
 """The metrics: who may see them, what they say, and that Prometheus can read it."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -8,10 +9,13 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from apcore.errors import ModuleError
 from apcore.telemetry.metrics import MetricsCollector
 from django_apcore import runtime
 from django_apcore.models import ApprovalRequest, AsyncTask
-from tests.exposition import problems
+from django_apcore.testing import allow_all, override_runtime
+from tests.django_apcore.stage import MODULES
+from tests.exposition import problems, promtool_problems
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "other"])
 
@@ -90,3 +94,20 @@ def test_the_usage_of_all_processes_is_shown(configured: None) -> None:
     assert problems(text) == []
     assert 'apcore_usage_calls{module_id="groups.find"} 1.0' in text
     assert 'apcore_usage_errors{module_id="groups.find"} 1.0' in text
+
+
+@pytest.mark.req("R-10.3-01", "R-10.3-02", "R-10.3-03")
+def test_the_linter_of_prometheus_finds_nothing_after_calls_of_every_kind(
+    configured: None, require_service: Callable[[str], None]
+) -> None:
+    require_service("promtool")
+    with override_runtime(modules=MODULES, installed=False, acl=allow_all()) as built:
+        executor = built.app.executor
+        executor.call("test.plain.echo", {"text": 'a"b\\c\n'})
+        for module_id, inputs in [("test.plain.echo", {"text": 1}), ('no."such"', {}), ("test.groups.create", {})]:
+            with pytest.raises(ModuleError):
+                executor.call(module_id, inputs)
+        text = scrape(Authorization="Bearer let-me-in").content.decode()
+    assert 'module_id="test.plain.echo",status="success"' in text
+    assert 'status="error"' in text
+    assert promtool_problems(text) == []
