@@ -49,7 +49,12 @@ class OutboxMessage(models.Model):
                 fields=["kind", "next_attempt_at"],
                 name="apcore_outbox_waiting",
                 condition=models.Q(delivered_at__isnull=True, abandoned_at__isnull=True),
-            )
+            ),
+            models.Index(
+                fields=["delivered_at"],
+                name="apcore_outbox_delivered",
+                condition=models.Q(delivered_at__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

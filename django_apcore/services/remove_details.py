@@ -31,8 +31,8 @@ def _remove(request_id: UUID) -> bool:
         request = lock(request_id)
         if request.details_removed_at is not None:
             return False  # somebody else was faster
-        request.changes.all().delete()
-        request.outbox_messages.exclude(delivered_at=None).delete()
+        changes, _by_model = request.changes.all().delete()
+        messages, _by_model = request.outbox_messages.exclude(delivered_at=None).delete()
         request.inputs_encrypted = request.result_encrypted = ""
         request.inputs_redacted, request.original_inputs_redacted, request.result_redacted = {}, None, None
         request.context_json = {}
@@ -49,5 +49,6 @@ def _remove(request_id: UUID) -> bool:
             "failure",
             "details_removed_at",
         )
-        append_all([event("approval.details_removed", request, None, effect_digest=request.effect_digest)])
+        gone = {"changes": changes, "messages": messages}
+        append_all([event("approval.details_removed", request, None, effect_digest=request.effect_digest, **gone)])
     return True

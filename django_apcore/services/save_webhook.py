@@ -4,11 +4,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.contrib.auth.models import User
+from django.db.models import Count, Q
 
 from apcore.errors import InvalidInputError
 from apcore.events.webhooks import resolved
 from django_apcore.conf import get_settings
-from django_apcore.models import WebhookSubscriber
+from django_apcore.models import OutboxMessage, WebhookSubscriber
 from django_apcore.secrets import encrypt
 from django_apcore.services._database import alias, atomic
 from django_apcore.services.audit import append
@@ -44,11 +45,26 @@ def save_webhook(row: WebhookSubscriber, *, secret: str | None = None, actor: Us
 
 
 def delete_webhook(row: WebhookSubscriber, *, actor: User | None) -> None:
-    """Remove a webhook, and what waits for it. With an audit entry."""
-    subject = _subject(row)
+    """Remove a webhook and its deliveries, also those that wait. The audit entry says how many there were of each."""
+    subject, known = _subject(row), _told(row)
     with atomic():
-        append("webhook.deleted", subject=subject, actor=actor, data=_told(row))
+        # Locked, so that nothing is added to what is counted.
+        WebhookSubscriber.objects.using(alias()).select_for_update().filter(pk=row.pk).first()
+        append("webhook.deleted", subject=subject, actor=actor, data={**known, "deliveries": _deliveries(row)})
         row.delete(using=alias())
+
+
+def _deliveries(row: WebhookSubscriber) -> dict[str, int]:
+    has_left, is_given_up = Q(delivered_at__isnull=False), Q(abandoned_at__isnull=False)
+    return (
+        OutboxMessage.objects.using(alias())
+        .filter(subscriber=row)
+        .aggregate(
+            delivered=Count("pk", filter=has_left),
+            given_up=Count("pk", filter=is_given_up & ~has_left),
+            waiting=Count("pk", filter=~is_given_up & ~has_left),
+        )
+    )
 
 
 def check_webhook(row: WebhookSubscriber, secret: str | None) -> None:

@@ -40,7 +40,9 @@ def test_inputs_changes_and_results_go_and_the_proof_stays(rejected: ApprovalReq
     assert (left.effect_digest, left.effect_counts) == (rejected.effect_digest, rejected.effect_counts)
     assert (left.inputs_digest, left.requested_by_id) == (rejected.inputs_digest, rejected.requested_by_id)
     assert left.decisions.get().reason == "no"
-    assert AuditEntry.objects.get(kind="approval.details_removed").subject == left.subject
+    entry = AuditEntry.objects.get(kind="approval.details_removed")
+    assert (entry.subject, entry.data["effect_digest"]) == (left.subject, left.effect_digest)
+    assert (entry.data["changes"], entry.data["messages"]) == (rejected.effect_listed, 0)
     assert services.verify().ok
     assert services.remove_details(older_than=AT_ONCE) == 0
 

@@ -1,8 +1,9 @@
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from apcore.errors import InvalidInputError
-from django_apcore.models import AuditEntry, WebhookSubscriber
+from django_apcore.models import AuditEntry, OutboxMessage, WebhookSubscriber
 from django_apcore.secrets import decrypt
 from django_apcore.services import delete_webhook, save_webhook
 
@@ -108,7 +109,12 @@ def test_patterns_are_lists_of_texts(columns: dict[str, object]) -> None:
 
 def test_a_webhook_that_is_deleted_leaves_an_audit_entry(approver: User) -> None:
     saved = save_webhook(row(), secret=SECRET, actor=approver)
-    subject = f"webhook:{saved.pk}"
+    subject, now = f"webhook:{saved.pk}", timezone.now()
+    for number, state in enumerate([{}, {}, {"abandoned_at": now}, {"delivered_at": now}]):
+        OutboxMessage.objects.create(
+            kind="webhook", payload_encrypted="x", idempotency_key=str(number), subscriber=saved, **state
+        )
     delete_webhook(saved, actor=approver)
     assert not WebhookSubscriber.objects.exists()
-    assert AuditEntry.objects.filter(kind="webhook.deleted", subject=subject).exists()
+    entry = AuditEntry.objects.get(kind="webhook.deleted", subject=subject)
+    assert entry.data["deliveries"] == {"delivered": 1, "given_up": 1, "waiting": 2}
