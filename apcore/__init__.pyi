@@ -314,6 +314,9 @@ from .execution import (
     Rewrite as Rewrite,
 )
 from .execution import (
+    approval_gate as approval_gate,
+)
+from .execution import (
     call_for_model as call_for_model,
 )
 from .execution import (
@@ -324,6 +327,9 @@ from .execution import (
 )
 from .execution import (
     deep_merge_chunks as deep_merge_chunks,
+)
+from .execution import (
+    enforce_timeout as enforce_timeout,
 )
 from .extensions import EXTENSION_POINTS as EXTENSION_POINTS
 from .extensions import ExtensionManager as ExtensionManager

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from apcore.approval import ApprovalHandler, ApprovalResult, BoundApprovalHandler
+from apcore.approval import ApprovalHandler, ApprovalRequest, ApprovalResult, BoundApprovalHandler
 from apcore.approval.events import answered, denied, reports_itself, requested
 from apcore.approval.handlers import nothing_pending
-from apcore.context import pass_on_cancellation
+from apcore.context import Context, pass_on_cancellation
 from apcore.effects import EffectRecord
 from apcore.errors import (
     ApprovalDeniedError,
@@ -22,9 +22,13 @@ from apcore.errors import (
     ModuleError,
     ModuleExecuteError,
     PipelineStepError,
+    require,
 )
 from apcore.events import Event, EventEmitter
 from apcore.execution.measurement import EffectMeter
+from apcore.execution.runners import complete, drive
+from apcore.execution.steps.context_creation import take_token
+from apcore.modules import ModuleAnnotations
 from apcore.pipeline import Invocation, PipelineState
 from apcore.schema import canonical_json
 
@@ -32,6 +36,9 @@ logger = logging.getLogger("apcore.approval")
 
 RESUMED_NOTE = "_apcore.approval.resumed"
 """The key in ``context.data`` that tells middleware of a resumed call which approval it runs under (C-65)."""
+
+Call = Callable[..., Awaitable[Any]]
+"""Calls a function and waits for what it gives, as `Runner.call()` does."""
 
 
 class ApprovalGate:
@@ -77,7 +84,7 @@ class ApprovalGate:
             if state.token is None:
                 result = await self._ask(handler, state, invocation)
             else:
-                result = await _check(handler, state, invocation, state.token)
+                result = await _check(state.runner.call, handler, state.token, invocation.approval_request(None))
         except ApprovalDeniedError as error:
             if self._tells or error.result is None:  # without a result there was no answer, and nobody else tells
                 await self._tell(state, denied(state.module_id, state.context))
@@ -90,7 +97,9 @@ class ApprovalGate:
         effect = await self._measured(state, invocation)
         if self._tells:
             await self._tell(state, requested(state.module_id, state.context))
-        result = await _answer(state, handler.request_approval, invocation.approval_request(effect))
+        result = await _answer(
+            state.runner.call, state.context, handler.request_approval, invocation.approval_request(effect)
+        )
         return _bound_to(effect, result)
 
     async def _measured(self, state: PipelineState, invocation: Invocation) -> EffectRecord:
@@ -103,6 +112,46 @@ class ApprovalGate:
     async def _tell(self, state: PipelineState, event: Event) -> None:
         if self._events is not None and self._events.has_subscribers:
             await state.runner.call(self._events.emit, event)
+
+
+def approval_gate(
+    module: Any, arguments: Mapping[str, Any] | None, context: Context, approval_handler: ApprovalHandler | None
+) -> dict[str, Any]:
+    """The gate by itself, for a call that no executor makes: the arguments with which it may go on (§7.4, step 5).
+
+    They are a copy without ``_approval_token``. ``module`` is a `ModuleDefinition` or a module; its ID is the last one
+    of the call chain where it has none. No effect is measured and no schema looked at: those are steps of an executor.
+
+    Raises ApprovalDeniedError, also for a handler that fails; ApprovalTimeoutError, ApprovalPendingError;
+    InvalidInputError for arguments that are no object of JSON values, and for no Context.
+    """
+    require("context", context, Context, "a Context")
+    own, token = take_token(arguments)
+    annotations = getattr(module, "annotations", None)
+    if isinstance(annotations, Mapping):
+        annotations = ModuleAnnotations.from_dict(annotations)
+    if approval_handler is None or annotations is None or not annotations.requires_approval:
+        return own
+    request = ApprovalRequest(
+        getattr(module, "module_id", None) or (context.call_chain[-1] if context.call_chain else ""),
+        _copy_to_show(own),
+        context,
+        annotations,
+        getattr(module, "description", None),
+        tuple(getattr(module, "tags", None) or ()),
+    )
+    if token is None:
+        answer = _answer(_complete, context, approval_handler.request_approval, request)
+    else:
+        answer = _check(_complete, approval_handler, token, request)
+    result = drive(answer)
+    if result.status != "approved":
+        _refuse(result)
+    return own
+
+
+async def _complete(function: Callable[..., Any], *arguments: Any) -> Any:
+    return complete(function, *arguments)
 
 
 def _validate(state: PipelineState) -> None:
@@ -125,25 +174,26 @@ def _copy_to_show(inputs: Any) -> Any:
         ) from error
 
 
-async def _check(handler: ApprovalHandler, state: PipelineState, invocation: Invocation, token: str) -> ApprovalResult:
-    state.context.data[RESUMED_NOTE] = token
+async def _check(call: Call, handler: ApprovalHandler, token: str, request: ApprovalRequest) -> ApprovalResult:
+    context = request.context
+    context.data[RESUMED_NOTE] = token
     if isinstance(handler, BoundApprovalHandler):
-        return await _answer(state, handler.check_approval_for, token, invocation.approval_request(None))
-    return await _answer(state, getattr(handler, "check_approval", nothing_pending), token)
+        return await _answer(call, context, handler.check_approval_for, token, request)
+    return await _answer(call, context, getattr(handler, "check_approval", nothing_pending), token)
 
 
-async def _answer(state: PipelineState, ask: Any, *arguments: Any) -> ApprovalResult:
+async def _answer(call: Call, context: Context, ask: Any, *arguments: Any) -> ApprovalResult:
     """The handler's answer; an error of the handler, or something that is no answer, denies.
 
     What it says in the protocol's own errors counts as said, unless it is that something called by it failed.
     """
     try:
-        result = await state.runner.call(ask, *arguments)
+        result = await call(ask, *arguments)
     except (Exception, asyncio.CancelledError) as error:
         pass_on_cancellation(error)
         if isinstance(error, ModuleError) and not isinstance(error, ModuleExecuteError):
             raise
-        logger.error("The approval handler failed (%s), trace %s", type(error).__name__, state.context.trace_id)
+        logger.error("The approval handler failed (%s), trace %s", type(error).__name__, context.trace_id)
         raise ApprovalDeniedError(None, "The approval handler failed; the call is denied", cause=error) from error
     if not isinstance(result, ApprovalResult):
         raise ApprovalDeniedError(None, f"The approval handler returned {type(result).__name__}, no ApprovalResult")

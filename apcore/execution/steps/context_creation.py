@@ -31,10 +31,11 @@ class ContextCreation:
             state.context.executor = self._executor
         else:
             raise InvalidInputError(f"The context of a call is a Context, not {type(parent).__name__}")
-        state.inputs, state.token = _take_token(state.inputs)
+        state.inputs, state.token = take_token(state.inputs)
 
 
-def _take_token(inputs: Any) -> tuple[dict[str, Any], str | None]:
+def take_token(inputs: Any) -> tuple[dict[str, Any], str | None]:
+    """A copy of inputs without the approval token, and the token. Raises InvalidInputError."""
     if inputs is None:
         return {}, None
     if type(inputs) is not dict and not isinstance(inputs, Mapping):

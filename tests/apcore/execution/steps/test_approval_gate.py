@@ -24,10 +24,11 @@ from apcore.errors import (
     ApprovalPendingError,
     ApprovalTimeoutError,
     InvalidInputError,
+    ModuleError,
     ModuleExecuteError,
     SchemaValidationError,
 )
-from apcore.execution import RESUMED_NOTE, Executor
+from apcore.execution import RESUMED_NOTE, Executor, approval_gate
 from apcore.modules import module
 from apcore.modules.change import Change, PreviewResult
 from apcore.modules.plan import Plan
@@ -410,3 +411,73 @@ def test_a_request_does_not_print_its_arguments() -> None:
     desk = Desk(APPROVED)
     sorter(desk).call("list.sort", {"numbers": ["hunter2"]})
     assert "hunter2" not in repr(desk.requests[0])
+
+
+# The algorithm by itself
+
+ALONE = Context.create(call_chain=["list.sort"])
+
+
+def test_the_gate_alone_asks_and_gives_back_the_arguments_without_the_token() -> None:
+    desk = Desk(APPROVED, APPROVED)
+    arguments = {"numbers": [2, 1], "_approval_token": "a-1"}
+    assert approval_gate(Sorter(), arguments, ALONE, desk) == {"numbers": [2, 1]}
+    assert arguments == {"numbers": [2, 1], "_approval_token": "a-1"}
+    assert (desk.requests, desk.checked) == ([], ["a-1"])
+
+    assert approval_gate(Sorter(), {"numbers": [2, 1]}, ALONE, desk) == {"numbers": [2, 1]}
+    asked = desk.requests[0]
+    assert (asked.module_id, asked.arguments, asked.context) == ("list.sort", {"numbers": [2, 1]}, ALONE)
+
+
+@pytest.mark.parametrize("handler", [AutoApproveHandler(), CallbackApprovalHandler(lambda request: APPROVED)])
+def test_the_gate_alone_takes_async_handlers_also_inside_a_loop(handler: Any) -> None:
+    async def inside() -> Any:
+        return approval_gate(Sorter(), {"numbers": []}, ALONE, handler)
+
+    assert approval_gate(Sorter(), {"numbers": []}, ALONE, handler) == asyncio.run(inside()) == {"numbers": []}
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [("rejected", ApprovalDeniedError), ("timeout", ApprovalTimeoutError), ("pending", ApprovalPendingError)],
+)
+def test_the_gate_alone_raises_what_the_answer_says(status: Any, error: type[ModuleError]) -> None:
+    answer = ApprovalResult(status, approval_id="a-2", reason="because")
+    with pytest.raises(error) as caught:
+        approval_gate(Sorter(), {"numbers": []}, ALONE, Desk(answer))
+    assert caught.value.result == answer  # type: ignore[attr-defined]  # every approval error has it
+
+
+@pytest.mark.parametrize("answer", [None, "approved", ValueError("broken")])
+def test_the_gate_alone_fails_closed(answer: Any) -> None:
+    def respond(request: ApprovalRequest) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    with pytest.raises(ApprovalDeniedError):
+        approval_gate(Sorter(), {"numbers": []}, ALONE, CallbackApprovalHandler(respond))
+
+
+class Unasked:
+    annotations = None
+
+
+@pytest.mark.parametrize(
+    ("module", "handler"), [(Sorter(), None), (Unasked(), Desk(APPROVED)), (object(), Desk(APPROVED))]
+)
+def test_the_gate_alone_lets_pass_what_needs_no_signature(module: Any, handler: Any) -> None:
+    assert approval_gate(module, {"a": 1, "_approval_token": "x"}, ALONE, handler) == {"a": 1}
+    assert handler is None or (handler.requests, handler.checked) == ([], [])
+
+
+@pytest.mark.parametrize("arguments", ["text", [1], {"numbers": object()}, {"_approval_token": 7}])
+def test_the_gate_alone_refuses_arguments_that_nobody_can_be_shown(arguments: Any) -> None:
+    with pytest.raises(InvalidInputError):
+        approval_gate(Sorter(), arguments, ALONE, Desk(APPROVED))
+
+
+def test_the_gate_alone_needs_a_context() -> None:
+    with pytest.raises(InvalidInputError, match="context must be a Context, not NoneType"):
+        approval_gate(Sorter(), {}, None, Desk(APPROVED))  # type: ignore[arg-type]  # what is wrong here
