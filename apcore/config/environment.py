@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from apcore.config.documents import core_schema, key_tree_of, part_of
-from apcore.config.namespaces import CORE, Namespace
+from apcore.config.namespaces import CORE, REGISTRY, Namespace
 from apcore.config.trees import MISSING, Path, at, with_value
 from apcore.redaction import is_sensitive_key
 
@@ -110,13 +112,28 @@ def key_of(suffix: str, namespace: Namespace) -> str | None:
 def apply_namespace_env_overrides(
     config_data: Mapping[str, Any],
     registered_namespaces: Mapping[str, Namespace],
-    environ: Mapping[str, str],
+    environ: Mapping[str, str] | None = None,
     global_env_map: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """`config_data` with what the environment overrides, as a new tree (§9.8.3).
+
+    `environ` is that of the process, and `global_env_map` what `Config.env_map()` was told, unless others are given.
+    """
+    environ = os.environ if environ is None else environ
+    global_env_map = REGISTRY.global_env_map if global_env_map is None else global_env_map
+    return dict(environment_overrides(registered_namespaces, environ, global_env_map, data=config_data).data)
+
+
+def environment_overrides(
+    namespaces: Mapping[str, Namespace],
+    environ: Mapping[str, str],
+    global_env_map: Mapping[str, str] = MappingProxyType({}),
     *,
     mode: str = "namespace",
     content: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
 ) -> EnvironmentOverrides:
-    """`config_data` with what the environment overrides, and the variables that did it (§9.8.3).
+    """`data` with what the environment overrides, and the variables that did it (§9.8.3).
 
     In legacy mode the section of `apcore` is the whole tree. A name in an env_map is never dispatched by its prefix;
     where two variables mean one key, a prefixed one beats a bare one and `__` beats `_` (C-02).
@@ -124,15 +141,15 @@ def apply_namespace_env_overrides(
     Many programs name their variables `APCORE_…`. One that holds a secret is left alone, unless its key is known to the
     framework or stands in `content`, which is the configuration file.
     """
-    data, variables, core_keys = dict(config_data), dict[Path, str](), key_tree_of(core_schema())
-    for env_key, path, value in _overrides(registered_namespaces, environ, global_env_map or {}):
+    changed, variables, core_keys = dict(data or {}), dict[Path, str](), key_tree_of(core_schema())
+    for env_key, path, value in _overrides(namespaces, environ, global_env_map):
         place = path[1:] if mode == "legacy" and path[0] == CORE else path
         is_known = at(core_keys, path[1:]) is not MISSING or at(content or {}, place) is not MISSING
         if path[0] == CORE and not is_known and _is_secret(path[1:], environ[env_key]):
             continue
-        data = with_value(data, place, value)
+        changed = with_value(changed, place, value)
         variables[place] = env_key
-    return EnvironmentOverrides(data, variables)
+    return EnvironmentOverrides(changed, variables)
 
 
 def _overrides(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from apcore.config.environment import EnvironmentOverrides, apply_namespace_env_overrides
+from apcore.config.environment import EnvironmentOverrides, environment_overrides
 from apcore.config.files import discover_config_file, read_config_file
 from apcore.config.layers import Snapshot, detect_config_mode
 from apcore.config.namespaces import REGISTRY, Namespace
@@ -39,6 +39,4 @@ class Origin:
 def overrides_of_environment(namespaces: Mapping[str, Namespace], content: Mapping[str, Any]) -> EnvironmentOverrides:
     """What the environment says at the moment about these namespaces, beside a file with this content."""
     mode = detect_config_mode(content)
-    return apply_namespace_env_overrides(
-        {}, namespaces, os.environ, REGISTRY.global_env_map, mode=mode, content=content
-    )
+    return environment_overrides(namespaces, os.environ, REGISTRY.global_env_map, mode=mode, content=content)

@@ -4,14 +4,24 @@ import pytest
 
 from apcore import Config, auto_resolve, dispatch_env_var
 from apcore.config import Namespace, apply_namespace_env_overrides, coerce_env_value
-from apcore.config.environment import key_of, nested_path
+from apcore.config.environment import environment_overrides, key_of, nested_path
 
 LEGACY = 'version: "1.0.0"\nproject: {name: a}\n'
 NAMESPACES = 'apcore: {version: "1.0.0", project: {name: a}}\n'
 
 
 def overrides(environ, *namespaces, **more):
-    return apply_namespace_env_overrides({}, {each.name: each for each in namespaces}, environ, **more).data
+    return environment_overrides({each.name: each for each in namespaces}, environ, **more).data
+
+
+def test_the_algorithm_takes_the_environment_of_the_process_and_leaves_its_tree_alone(monkeypatch):
+    tree, namespace = {"my-app": {"size": 1, "name": "a"}}, Namespace("my-app", env_prefix="MY_APP")
+    monkeypatch.setenv("MY_APP_SIZE", "2")
+
+    assert apply_namespace_env_overrides(tree, {"my-app": namespace}) == {"my-app": {"size": 2, "name": "a"}}
+    assert (
+        apply_namespace_env_overrides(tree, {"my-app": namespace}, {}) == tree == {"my-app": {"size": 1, "name": "a"}}
+    )
 
 
 @pytest.mark.req("R-9.2-01", "R-9.2-02")

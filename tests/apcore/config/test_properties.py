@@ -91,7 +91,7 @@ def test_every_key_of_the_core_can_be_set_by_a_variable_in_both_spellings(joined
     namespaces = {"apcore": Namespace("apcore", core_schema(), "APCORE")}
     for path in CORE_PATHS:
         name = "APCORE_" + "_".join(part.upper().replace("_", joined) for part in path)
-        data = apply_namespace_env_overrides({}, namespaces, {name: "x"}).data
+        data = apply_namespace_env_overrides({}, namespaces, {name: "x"})
         assert [found for found, _ in leaves(data)] == [("apcore", *path)], name
 
 
