@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import os
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from apcore.modules.callables import innermost
 from apcore.modules.function_module import FunctionModule
+
+# What stood in the file of a Python module, for as long as there is that module. A reload gives it another spec.
+_imported: Final[WeakKeyDictionary[ModuleType, tuple[ModuleSpec | None, bytes]]] = WeakKeyDictionary()
 
 
 def source_hash(module: Any) -> str:
     """SHA-256 (hex) over the source files that define the module: of its function, or of its class and its bases.
 
     Whole files, because an edit to a helper or a constant beside a module changes it as much as one to its own lines.
+    A file is read once for each time it is imported: what is written into it later is not what runs.
     Code that has no file (typed into a shell) counts with its name alone.
     """
-    fingerprint = hashlib.sha256()
-    for code in _code_of(module):
-        fingerprint.update(f"{code.__module__}.{code.__qualname__}\n".encode() + _file_content(code))
-    return fingerprint.hexdigest()
+    parts = [f"{code.__module__}.{code.__qualname__}\n".encode() + _content(code) for code in _code_of(module)]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def source_file(module: Any) -> str | None:
@@ -44,13 +48,26 @@ def _code_of(module: Any) -> Iterator[Any]:
                 yield each
 
 
-def _file_content(code: Any) -> bytes:
+def _content(code: Any) -> bytes:
     try:
         file = inspect.getfile(code)
-        status = os.stat(file)  # noqa: PTH116 - half the time of a Path, for each of thousands of modules
-        return _digest_of(file, status.st_mtime_ns, status.st_size)
     except (OSError, TypeError):
         return b""
+    python = sys.modules.get(code.__module__)
+    if not isinstance(python, ModuleType) or getattr(python, "__file__", None) != file:
+        return _digest_now(file)
+    known = _imported.get(python)
+    if known is None or known[0] is not python.__spec__:
+        known = _imported[python] = (python.__spec__, _digest_now(file))
+    return known[1]
+
+
+def _digest_now(file: str) -> bytes:
+    try:
+        status = Path(file).stat()
+    except OSError:
+        return b""
+    return _digest_of(file, status.st_mtime_ns, status.st_size)
 
 
 # A file holds many modules; the key changes with its content.

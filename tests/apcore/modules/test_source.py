@@ -1,4 +1,9 @@
 import functools
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
 
 from apcore.modules import FunctionModule, PlannedModule
 from apcore.modules.source import source_hash
@@ -57,3 +62,43 @@ def test_the_standard_library_does_not_count():
         def apply(self, plan, context): ...
 
     assert len(source_hash(Planned())) == 64
+
+
+MODULES = """
+LIMIT = 1
+class Class: pass
+def function(a: int) -> dict: return {}
+"""
+
+
+@pytest.fixture
+def imported(tmp_path, monkeypatch):
+    """A Python module in a file."""
+    (tmp_path / "limited_modules.py").write_text(MODULES)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("limited_modules")
+    del sys.modules["limited_modules"]
+
+
+def hashes_in(python):
+    return source_hash(python.Class()), source_hash(FunctionModule(python.function, id="a.b"))
+
+
+def test_an_edited_file_counts_when_it_is_imported_again(imported):
+    running = hashes_in(imported)
+    Path(imported.__file__).write_text(MODULES.replace("1", "100"))
+    assert hashes_in(imported) == running, "what runs is the old text"
+
+    reloaded = hashes_in(importlib.reload(imported))
+    assert all(new != old for new, old in zip(reloaded, running, strict=True))
+
+    Path(imported.__file__).write_text(MODULES)
+    del sys.modules["limited_modules"]
+    assert hashes_in(importlib.import_module("limited_modules")) == running, "the text is the first one again"
+
+
+def test_a_function_of_a_python_module_without_a_file_counts_with_its_name(monkeypatch):
+    python = type(sys)("typed_in")
+    exec("def function(a: int) -> dict: return {}", python.__dict__)
+    monkeypatch.setitem(sys.modules, "typed_in", python)
+    assert len(source_hash(FunctionModule(python.function, id="a.b"))) == 64

@@ -554,6 +554,20 @@ class TestAgain:
         assert registry.get_definition("a").requires_approval
         assert first.execute({}, None) == {"loaded": ["on_load"]}
 
+    def test_changed_metadata_do_not_make_old_code_pass_for_the_edited_one(self, project, write):
+        write("extensions/only/recorder.py", RECORDER)
+        registry = Registry()
+        registry.discover()
+        before = registry.get_definition("only.recorder")
+
+        write("extensions/only/recorder.py", RECORDER.replace("LOADED}", "LOADED, 'more': 1}"))
+        write("extensions/only/recorder_meta.yaml", "tags: [told]")
+        registry.discover()
+
+        renewed = registry.get_definition("only.recorder")
+        assert renewed.tags == ("told",)
+        assert renewed.content_hash == before.content_hash
+
     def test_a_changed_binding_is_renewed(self, project, write):
         target = "tests.apcore.discovery.targets"
         write("extensions/a.py", RECORDER)
