@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from apcore.errors import ModuleLoadError, VersionIncompatibleError
 from apcore.modules.annotations import ModuleAnnotations, merge_annotations
 from apcore.modules.callables import ROUTINES, callable_attribute, is_async
 from apcore.modules.companion import NO_COMPANION, Companion, Deprecation
 from apcore.modules.conventions import CONTEXT_KEYS, misplaced_context_keys
-from apcore.modules.definition import EffectKind, ModuleDefinition
+from apcore.modules.definition import EffectKind, Function, ModuleDefinition
 from apcore.modules.dependency import read_dependencies
 from apcore.modules.deprecated import warn_on_use
 from apcore.modules.examples import ModuleExample
@@ -27,8 +27,29 @@ logger = logging.getLogger("apcore.modules")
 MAX_DESCRIPTION = 200
 MAX_DOCUMENTATION = 5000
 DEFAULT_VERSION = "1.0.0"
-_NO_ANNOTATIONS = ModuleAnnotations()
-_NO_CODES: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+
+# What most modules do not give is one object for all of them.
+_NO_ANNOTATIONS: Final = ModuleAnnotations()
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class _Functions(NamedTuple):
+    """What a module has that can be called, None where it has nothing of that name; a value is no hook."""
+
+    execute: Function | None
+    plan: Function | None
+    apply: Function | None
+    stream: Function | None
+    validate: Function | None
+    preflight: Function | None
+    preview: Function | None
+
+    @property
+    def are_planned(self) -> bool:
+        return self.plan is not None and self.apply is not None
+
+
+_FUNCTIONS: Final = tuple(_Functions.__annotations__)
 
 
 def define_module(
@@ -43,10 +64,11 @@ def define_module(
     """
     try:
         instance = _instance(module_id, module)
+        functions = _functions(instance)
         schema = _contract(module_id, instance, schemas)
         description = _description(module_id, instance, companion, schema)
-        _refuse_missing_parts(module_id, instance, description, schema)
-        definition = _definition(module_id, instance, description, schema, companion)
+        _refuse_missing_parts(module_id, functions, description, schema)
+        definition = _definition(module_id, instance, functions, description, schema, companion)
     except (TypeError, ValueError) as error:
         raise ModuleLoadError(f"Module '{module_id}': {error}", module_id=module_id, cause=error) from error
     _warn_about_texts(definition)
@@ -56,10 +78,16 @@ def define_module(
 
 
 def _definition(
-    module_id: str, module: Any, description: str, schema: ModuleSchema, companion: Companion
+    module_id: str,
+    module: Any,
+    functions: _Functions,
+    description: str,
+    schema: ModuleSchema,
+    companion: Companion,
 ) -> ModuleDefinition:
-    is_planned = _is_planned(module)
-    execute = _planned(module) if is_planned else module.execute
+    is_planned = functions.are_planned
+    execute = _planned(module) if is_planned else functions.execute
+    assert execute is not None, "a missing part"
     annotations = _annotations(getattr(module, "annotations", None))
     if companion.annotations is not None:
         annotations = merge_annotations(companion.annotations, annotations)
@@ -70,41 +98,37 @@ def _definition(
         name=_text(module, "name") or type(module).__name__,
         description=description,
         documentation=companion.documentation or _text(module, "documentation"),
-        tags=_first_given(companion.tags, _texts(module, "tags"), ()),
+        tags=_first(companion.tags, _texts(module, "tags") or ()),
         version=_version(companion.version or _text(module, "version") or schema.version),
         annotations=annotations,
-        examples=_examples(_first_given(companion.examples, getattr(module, "examples", None))),
-        metadata={
-            **_metadata(getattr(module, "metadata", None)),
-            **companion.metadata,
-            **(deprecation.to_dict() if deprecation else {}),
-        },
+        examples=_examples(_first(companion.examples, getattr(module, "examples", None))),
+        metadata=_metadata(getattr(module, "metadata", None), companion),
         declared_inputs=pack_schema(schema.input_schema),
         declared_outputs=pack_schema(schema.output_schema, output=True),
-        effect=_effect(module, is_planned),
+        effect=_effect(module, functions),
         timeout_ms=_timeout(companion.resources.timeout_ms if companion.resources else _own_timeout(module)),
-        allowed_callers=_first_given(companion.allowed_callers, _texts(module, "allowed_callers")),
+        allowed_callers=_first(companion.allowed_callers, _texts(module, "allowed_callers")),
         dependencies=companion.dependencies or read_dependencies(getattr(module, "dependencies", None)),
         requires_approval=annotations.requires_approval,
         source_hash=source_hash(module),
         execute=warn_on_use(execute, module_id, deprecation) if deprecation else execute,
         is_async=is_async(execute),
-        stream=_stream(module_id, module, annotations, deprecation),
-        validate=callable_attribute(module, "validate"),
-        preflight=callable_attribute(module, "preflight"),
-        preview=callable_attribute(module, "preview"),
-        plan=module.plan if is_planned else None,
-        apply=module.apply if is_planned else None,
+        stream=_stream(module_id, functions, annotations, deprecation),
+        validate=functions.validate,
+        preflight=functions.preflight,
+        preview=functions.preview,
+        plan=functions.plan if is_planned else None,
+        apply=functions.apply if is_planned else None,
         error_codes=_error_codes(getattr(module, "error_schema", None) or schema.error_schema),
     )
 
 
 def _instance(module_id: str, module: Any) -> Any:
-    if isinstance(module, ROUTINES):
-        raise ModuleLoadError(
-            f"Module '{module_id}' is a bare function", module_id=module_id, suggestion="Wrap it: module(function)"
-        )
-    if not inspect.isclass(module):
+    if not isinstance(module, type):
+        if isinstance(module, ROUTINES):
+            raise ModuleLoadError(
+                f"Module '{module_id}' is a bare function", module_id=module_id, suggestion="Wrap it: module(function)"
+            )
         return module
     try:
         return module()
@@ -114,6 +138,10 @@ def _instance(module_id: str, module: Any) -> Any:
             module_id=module_id,
             cause=error,
         ) from error
+
+
+def _functions(module: Any) -> _Functions:
+    return _Functions(*[each if callable(each := getattr(module, name, None)) else None for name in _FUNCTIONS])
 
 
 def _contract(module_id: str, module: Any, schemas: SchemaLoader | None) -> ModuleSchema:
@@ -133,61 +161,57 @@ def _description(module_id: str, module: Any, companion: Companion, schema: Modu
     return first_line
 
 
-def _refuse_missing_parts(module_id: str, module: Any, description: str, schema: ModuleSchema) -> None:
-    parts = (
-        ("execute", callable_attribute(module, "execute") or _is_planned(module)),
-        ("description", description),
-        ("input_schema", schema.input_schema is not None),
-        ("output_schema", schema.output_schema is not None),
-    )
-    missing = [name for name, present in parts if not present]
-    if missing:
+def _refuse_missing_parts(module_id: str, functions: _Functions, description: str, schema: ModuleSchema) -> None:
+    parts = {
+        "execute": functions.execute is not None or functions.are_planned,
+        "description": description,
+        "input_schema": schema.input_schema is not None,
+        "output_schema": schema.output_schema is not None,
+    }
+    if not all(parts.values()):
+        missing = [name for name, is_there in parts.items() if not is_there]
         raise ModuleLoadError(
             f"Module '{module_id}' has no {', '.join(missing)}", module_id=module_id, details={"missing": missing}
         )
 
 
-def _is_planned(module: Any) -> bool:
-    return callable_attribute(module, "plan") is not None and callable_attribute(module, "apply") is not None
-
-
 def _stream(
-    module_id: str, module: Any, annotations: ModuleAnnotations, deprecation: Deprecation | None
-) -> Callable[..., Any] | None:
+    module_id: str, functions: _Functions, annotations: ModuleAnnotations, deprecation: Deprecation | None
+) -> Function | None:
     """The generator of a module that can give its output in parts (§12.2)."""
-    stream = callable_attribute(module, "stream")
+    stream = functions.stream
     if stream is None:
         return None
-    if _is_planned(module):
+    if functions.are_planned:
         raise TypeError("has plan() and apply(), so it runs what was planned; it must not define stream()")
     if not annotations.streaming:
         logger.warning("Module '%s' has stream(), so its annotations should say streaming=True", module_id)
     return warn_on_use(stream, module_id, deprecation) if deprecation else stream
 
 
-def _planned(module: Any) -> Callable[..., Any]:
+def _planned(module: Any) -> Function:
     own_execute = callable_attribute(type(module), "execute")
     if own_execute not in (None, PlannedModule.execute):
         raise TypeError("has plan() and apply(), so its execute is apply(plan()); it must not define another execute()")
     return planned_execute(module.plan, module.apply)
 
 
-def _effect(module: Any, is_planned: bool) -> EffectKind:
+def _effect(module: Any, functions: _Functions) -> EffectKind:
     declared = getattr(module, "effect", None)
     if declared not in (None, "transactional"):
         raise ValueError(f"effect must be 'transactional' or absent, not {declared!r}")
     if declared is not None:
         return "transactional"
-    if is_planned:
+    if functions.are_planned:
         return "planned"
-    return "declared" if callable_attribute(module, "preview") else "none"
+    return "none" if functions.preview is None else "declared"
 
 
 def _error_codes(error_schema: Any) -> Mapping[str, Mapping[str, Any]]:
     """What `error_schema.codes` declares (§8.4)."""
     codes = error_schema.get("codes") if isinstance(error_schema, Mapping) else None
     if not codes:
-        return _NO_CODES
+        return _NOTHING
     if not isinstance(codes, Mapping) or not all(isinstance(each, Mapping) for each in codes.values()):
         raise TypeError("error_schema.codes must map each code to its description and http_status (§8.4)")
     return {str(code): dict(meaning) for code, meaning in codes.items()}
@@ -212,10 +236,13 @@ def _examples(given: Any) -> tuple[ModuleExample, ...]:
     return tuple(each if isinstance(each, ModuleExample) else ModuleExample.from_dict(each) for each in examples)
 
 
-def _metadata(given: Any) -> dict[str, Any]:
+def _metadata(given: Any, companion: Companion) -> Mapping[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"metadata must be a mapping, not {type(given).__name__}")
-    return dict(given or {})
+    deprecation = companion.deprecation
+    if not (given or companion.metadata or deprecation):
+        return _NOTHING
+    return {**(given or {}), **companion.metadata, **(deprecation.to_dict() if deprecation else {})}
 
 
 def _version(given: str | None) -> str:
@@ -254,11 +281,8 @@ def _texts(module: Any, name: str) -> tuple[str, ...] | None:
     return tuple(values)
 
 
-def _first_given(*candidates: Any) -> Any:
-    for each in candidates:
-        if each is not None:
-            return each
-    return None
+def _first(preferred: Any, other: Any) -> Any:
+    return other if preferred is None else preferred
 
 
 def _warn_about_texts(definition: ModuleDefinition) -> None:

@@ -10,33 +10,43 @@ class ToolNames:
     """The names under which modules are exported; two modules that would share one are found, never mixed up."""
 
     def __init__(self) -> None:
-        self._module_ids: dict[str, tuple[str, ...]] = {}
+        self._owners: dict[str, str] = {}
+        self._sharers: dict[str, tuple[str, ...]] = {}  # there are hardly any, so a name costs no object of its own
 
     def add(self, module_id: str) -> None:
         name = tool_name(module_id)
-        self._module_ids[name] = (*self._module_ids.get(name, ()), module_id)
+        if self._owners.setdefault(name, module_id) != module_id:
+            self._sharers[name] = (*self._sharers.get(name, ()), module_id)
 
     def remove(self, module_id: str) -> None:
         name = tool_name(module_id)
-        left = tuple(each for each in self._module_ids[name] if each != module_id)
-        if left:
-            self._module_ids[name] = left
+        left = [each for each in self._all(name) if each != module_id]
+        if not left:
+            del self._owners[name]
+            return
+        self._owners[name] = left[0]
+        if left[1:]:
+            self._sharers[name] = tuple(left[1:])
         else:
-            del self._module_ids[name]
+            self._sharers.pop(name, None)
 
     def module_id_of(self, name: str) -> str:
         """Raises ModuleNotFoundError for an unknown name, InvalidInputError for one of several modules."""
-        if name not in self._module_ids:
+        owner = self._owners.get(name)
+        if owner is None:
             raise ModuleNotFoundError(f"No module is exported as '{name}'", details={"tool_name": name})
         self.refuse_shared(name)
-        return self._module_ids[name][0]
+        return owner
 
     def refuse_shared(self, name: str) -> None:
         """Raises InvalidInputError (`details.type` "tool_name_conflict") if several modules have this name."""
-        module_ids = self._module_ids.get(name, ())
-        if len(module_ids) > 1:
+        if name in self._sharers:
+            module_ids = self._all(name)
             raise InvalidInputError(
                 f"{' and '.join(map(repr, module_ids))} would both be exported as '{name}'",
                 details={"type": "tool_name_conflict", "tool_name": name, "module_ids": list(module_ids)},
                 suggestion="Give one of them another ID",
             )
+
+    def _all(self, name: str) -> tuple[str, ...]:
+        return (self._owners[name], *self._sharers.get(name, ()))

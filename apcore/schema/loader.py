@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from apcore.errors import (
     ConfigError,
@@ -38,8 +37,7 @@ _FORMAT: Final = re.compile(r"https://apcore\.dev/schema/v(?P<version>[0-9.]+)")
 _PARTS: Final = ("input_schema", "output_schema", "error_schema")
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleSchema:
+class ModuleSchema(NamedTuple):
     """What is known about the contract of a module; None for what is not said.
 
     Schemas from a file are JSON Schema documents without references; those from code are as the code declares them
