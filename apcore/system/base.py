@@ -38,6 +38,10 @@ PERIOD: Final[Mapping[str, Any]] = {
 }
 COUNT: Final[Mapping[str, Any]] = {"type": "integer", "minimum": 0}
 RATE: Final[Mapping[str, Any]] = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+FAULTS: Final[Mapping[str, Any]] = {
+    "fault_count": {**COUNT, "description": "Those of the errors that are the module's own, and not its callers'"},
+    "fault_rate": {**RATE, "description": "Their share of the calls without errors of callers"},
+}
 MILLISECONDS: Final[Mapping[str, Any]] = {"type": ["number", "null"], "minimum": 0}
 TIME: Final[Mapping[str, Any]] = {"type": ["string", "null"], "format": "date-time"}
 

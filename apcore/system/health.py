@@ -7,13 +7,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from apcore.context import Context
-from apcore.system.base import COUNT, MILLISECONDS, MODULE_ID, PERIOD, RATE, READ, TIME, closed, hours_of
+from apcore.system.base import COUNT, FAULTS, MILLISECONDS, MODULE_ID, PERIOD, RATE, READ, TIME, closed, hours_of
 from apcore.system.ports import SystemApp
 from apcore.system.settings import SysModulesSettings
 from apcore.telemetry.usage_reports import CallFigures
 
 STATUSES: Final = ("healthy", "degraded", "error", "unknown", "disabled")
-"""`unknown` is a module that nobody called in the period, `disabled` one that is switched off."""
+"""`disabled` is a module that is switched off, `unknown` one that nobody called in the period, or only in vain.
+
+The others go by the errors that are the module's own (`apcore.telemetry.outcomes.is_fault`), so that no caller alone can
+make a module ill.
+"""
 
 _STATUS: Final = {"enum": list(STATUSES)}
 _RECENT_ERROR: Final = closed(
@@ -67,9 +71,9 @@ class _Judge:
     def status(self, module_id: str, figures: CallFigures | None, degraded_from: float) -> str:
         if not self._app.toggles.is_enabled(module_id):
             return "disabled"
-        if figures is None or not figures.call_count:
+        if figures is None or figures.fault_rate is None:
             return "unknown"
-        rate, p99 = figures.error_rate or 0.0, figures.p99_latency_ms or 0.0
+        rate, p99 = figures.fault_rate, figures.p99_latency_ms or 0.0
         if rate > self._settings.error_rate:
             return "error"
         if rate > degraded_from or p99 > self._settings.latency_p99_ms:
@@ -82,7 +86,7 @@ _DEGRADED_FROM: Final = {
     "minimum": 0,
     "maximum": 1,
     "default": 0.01,
-    "description": "Above this share of failed calls a module is degraded",
+    "description": "Above this share of calls with an error of the module's own (`fault_rate`) it is degraded",
 }
 
 
@@ -126,6 +130,7 @@ class HealthSummary:
                         "call_count": COUNT,
                         "error_count": COUNT,
                         "error_rate": RATE,
+                        **FAULTS,
                         "p99_latency_ms": MILLISECONDS,
                         "top_error": {
                             "anyOf": [
@@ -173,6 +178,8 @@ class HealthSummary:
             "call_count": known.get("call_count", 0),
             "error_count": known.get("error_count", 0),
             "error_rate": known.get("error_rate"),
+            "fault_count": known.get("fault_count", 0),
+            "fault_rate": known.get("fault_rate"),
             "p99_latency_ms": known.get("p99_latency_ms"),
             "top_error": self._top_error(module_id) if known.get("error_count") else None,
         }
@@ -217,6 +224,7 @@ class HealthModule:
             "total_calls": COUNT,
             "error_count": COUNT,
             "error_rate": RATE,
+            **FAULTS,
             "avg_latency_ms": MILLISECONDS,
             "p50_latency_ms": MILLISECONDS,
             "p95_latency_ms": MILLISECONDS,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from apcore.context import Context
-from apcore.system.base import COUNT, MILLISECONDS, MODULE_ID, PERIOD, RATE, READ, TIME, closed, hours_of
+from apcore.system.base import COUNT, FAULTS, MILLISECONDS, MODULE_ID, PERIOD, RATE, READ, TIME, closed, hours_of
 from apcore.system.ports import SystemApp
 
 _RATES: Final = {
@@ -17,7 +17,7 @@ _RATES: Final = {
     "p99_latency_ms": MILLISECONDS,
     "last_called_at": TIME,
 }
-_FIGURES: Final = {"call_count": COUNT, "error_count": COUNT, **_RATES}
+_FIGURES: Final = {"call_count": COUNT, "error_count": COUNT, **_RATES, **FAULTS}
 _ERROR_OF_QUANTILES: Final = {
     "type": "number",
     "description": "By which share a quantile may differ from the duration of the call at that rank",
@@ -39,6 +39,7 @@ class UsageSummary:
             "total_calls": COUNT,
             "total_errors": COUNT,
             **_RATES,
+            **FAULTS,
             "latency_relative_error": _ERROR_OF_QUANTILES,
             "modules": {"type": "array", "items": closed({"module_id": MODULE_ID, **_FIGURES})},
         }

@@ -27,6 +27,8 @@ _MOST_PENDING: Final = 50_000
 _HOURS_PER_YEAR: Final = 8_784
 
 _Key = tuple[int, str, str, int]
+_ADDED_UP: Final = (0, 1, 2, 4)
+"""A cell is calls, errors, milliseconds, the last call, and faults; of last calls the latest counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,19 @@ class UsageCollector:
         """Whether something was counted and is not yet written."""
         return bool(self._pending)
 
-    def record(self, module_id: str, *, caller_type: str, duration_ms: float, error_code: str | None = None) -> None:
-        """Count one call; with an ``error_code`` it failed. Blocks nobody, whatever the store does."""
+    def record(
+        self,
+        module_id: str,
+        *,
+        caller_type: str,
+        duration_ms: float,
+        error_code: str | None = None,
+        is_fault: bool = True,
+    ) -> None:
+        """Count one call; with an ``error_code`` it failed. Blocks nobody, whatever the store does.
+
+        ``is_fault`` says whether the error is the module's own (`apcore.telemetry.outcomes`).
+        """
         now = self._clock()
         key = (int(now // SECONDS_PER_HOUR), module_id, caller_type, bin_of(duration_ms))
         with self._lock:
@@ -107,9 +120,11 @@ class UsageCollector:
                 cell[3] = now
                 if error_code is not None:
                     cell[1] += 1
+                    cell[4] += is_fault
                 return
             is_first = not self._pending
-            self._begin(key, [1, 0 if error_code is None else 1, duration_ms, now])
+            failed = error_code is not None
+            self._begin(key, [1, int(failed), duration_ms, now, int(failed and is_fault)])
         if self._flusher is None:
             self._keep_tidy(key[0])
         elif is_first:
@@ -186,14 +201,13 @@ class UsageCollector:
 
     def _put_back(self, taken: dict[_Key, list[Any]]) -> None:
         with self._lock:
-            for key, (calls, errors, total, last) in taken.items():
-                cell = self._pending.get(key)
-                if cell is None:
-                    self._begin(key, [calls, errors, total, last])
+            for key, cell in taken.items():
+                known = self._pending.get(key)
+                if known is None:
+                    self._begin(key, cell)
                 else:
-                    cell[0] += calls
-                    cell[1] += errors
-                    cell[2] += total
+                    for place in _ADDED_UP:
+                        known[place] += cell[place]
 
     def _prune_once_an_hour(self) -> None:
         hour = self._this_hour()
@@ -208,4 +222,5 @@ def caller_type_of(identity_type: str | None) -> str:
 
 
 def _rows(cells: Mapping[_Key, list[Any]]) -> Iterable[UsageRow]:
-    return (UsageRow(*key, *cell) for key, cell in cells.items())
+    for key, (calls, errors, total_ms, last, faults) in cells.items():
+        yield UsageRow(*key, calls, errors, total_ms, last, faults=faults)

@@ -17,12 +17,15 @@ class CallFigures:
     """Counts and latencies of some calls. Without calls, latencies and the rate are None.
 
     Times are milliseconds; the average is exact, quantiles differ by at most `RELATIVE_ERROR` (5 %) from the duration
-    of the call at that rank. ``last_called_at`` is aware, in UTC.
+    of the call at that rank. ``last_called_at`` is aware, in UTC. ``fault_count`` are the errors that are the module's
+    own, and ``fault_rate`` is their share of the calls without other errors: None where there are no such calls.
     """
 
     call_count: int
     error_count: int
     error_rate: float | None
+    fault_count: int
+    fault_rate: float | None
     avg_latency_ms: float | None
     p50_latency_ms: float | None
     p95_latency_ms: float | None
@@ -112,19 +115,23 @@ class UsageSummary:
 
 def figures_of(rows: Iterable[UsageRow]) -> CallFigures:
     """The figures of all these rows together."""
-    calls = errors = 0
+    calls = errors = faults = 0
     total_ms = last = 0.0
     bins: Counter[int] = Counter()
     for row in rows:
         calls += row.calls
         errors += row.errors
+        faults += row.faults
         total_ms += row.total_ms
         last = max(last, row.last_called_at)
         bins[row.bin] += row.calls
+    judged = calls - (errors - faults)
     return CallFigures(
         call_count=calls,
         error_count=errors,
         error_rate=errors / calls if calls else None,
+        fault_count=faults,
+        fault_rate=faults / judged if judged else None,
         avg_latency_ms=total_ms / calls if calls else None,
         p50_latency_ms=quantile(bins, 0.50),
         p95_latency_ms=quantile(bins, 0.95),

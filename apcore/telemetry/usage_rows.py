@@ -16,7 +16,8 @@ class UsageRow:
     """The calls of one module, by one kind of caller, in one period, that took about equally long.
 
     ``hour`` counts hours since 1970 in UTC; ``span`` is 1, or 24 where hours were merged into a day. ``bin`` is the
-    number of the latency bin (`apcore.telemetry.latency`), ``last_called_at`` seconds since 1970.
+    number of the latency bin (`apcore.telemetry.latency`), ``last_called_at`` seconds since 1970. ``faults`` are those
+    of the ``errors`` that are the module's own.
     """
 
     hour: int
@@ -28,6 +29,7 @@ class UsageRow:
     total_ms: float
     last_called_at: float
     span: int = 1
+    faults: int = 0
 
     @property
     def key(self) -> tuple[int, int, str, str, int]:
@@ -40,6 +42,7 @@ class UsageRow:
             self,
             calls=self.calls + other.calls,
             errors=self.errors + other.errors,
+            faults=self.faults + other.faults,
             total_ms=self.total_ms + other.total_ms,
             last_called_at=max(self.last_called_at, other.last_called_at),
         )
@@ -53,7 +56,7 @@ class UsageStore(Protocol):
     """Where rows are kept. Adding is safe from several threads and processes at once."""
 
     def add(self, rows: Iterable[UsageRow]) -> None:
-        """Add to what is there, all or nothing: calls, errors and durations add up, of last calls the latest stays."""
+        """Add to what is there, all or nothing: counts and durations add up, of last calls the latest stays."""
         ...
 
     def read(self, since_hour: int, *, module_id: str | None = None, caller_type: str | None = None) -> list[UsageRow]:

@@ -13,6 +13,10 @@ class LatencySerializer(serializers.Serializer[Any]):
     """How long calls took and when the last one was; null without calls."""
 
     error_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True)
+    fault_count = serializers.IntegerField(help_text="Errors of modules' own, and not of their callers.")
+    fault_rate = serializers.FloatField(
+        min_value=0, max_value=1, allow_null=True, help_text="Their share of the calls without errors of callers."
+    )
     avg_latency_ms = serializers.FloatField(allow_null=True, help_text="In milliseconds, exact.")
     p50_latency_ms = serializers.FloatField(allow_null=True, help_text=_WITHIN)
     p95_latency_ms = serializers.FloatField(allow_null=True, help_text=_WITHIN)

@@ -18,6 +18,9 @@ class UsageBucket(models.Model):
     latency_bin = models.SmallIntegerField()
     calls = models.PositiveBigIntegerField(default=0)
     errors = models.PositiveBigIntegerField(default=0)
+    faults = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text=_("Errors of the module's own, and not of its callers.")
+    )
     total_ms = models.FloatField(default=0)
     last_called_at = models.DateTimeField()
 

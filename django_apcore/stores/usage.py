@@ -19,16 +19,20 @@ _COLUMNS: Final = (
     "latency_bin",
     "calls",
     "errors",
+    "faults",
     "total_ms",
     "last_called_at",
 )
 _ON: Final = "start, hours, module_id, caller_type, latency_bin"
-_ADD: Final = (
-    "calls = {table}.calls + excluded.calls, errors = {table}.errors + excluded.errors, "
-    "total_ms = {table}.total_ms + excluded.total_ms, last_called_at = CASE WHEN "
-    "excluded.last_called_at > {table}.last_called_at THEN excluded.last_called_at ELSE {table}.last_called_at END"
+_ADDED_UP: Final = ("calls", "errors", "faults", "total_ms")
+_ADD: Final = ", ".join(
+    [
+        *(f"{name} = {{table}}.{name} + excluded.{name}" for name in _ADDED_UP),
+        "last_called_at = CASE WHEN excluded.last_called_at > {table}.last_called_at THEN excluded.last_called_at "
+        "ELSE {table}.last_called_at END",
+    ]
 )
-_BATCH: Final = 100  # times nine columns is less than what any SQLite takes as parameters
+_BATCH: Final = 100  # times ten columns is less than what any SQLite takes as parameters
 
 
 class DatabaseUsageStore:
@@ -90,6 +94,7 @@ def _values(row: UsageRow) -> tuple[object, ...]:
         row.bin,
         row.calls,
         row.errors,
+        row.faults,
         row.total_ms,
         datetime.fromtimestamp(row.last_called_at, UTC),
     )
@@ -103,6 +108,7 @@ def _row(bucket: UsageBucket) -> UsageRow:
         bin=bucket.latency_bin,
         calls=bucket.calls,
         errors=bucket.errors,
+        faults=bucket.faults,
         total_ms=bucket.total_ms,
         last_called_at=bucket.last_called_at.timestamp(),
         span=bucket.hours,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from apcore.context import Context
-from apcore.errors import ErrorCodes, ModuleError
+from apcore.errors import ModuleError
 from apcore.events import Event, EventEmitter
 from apcore.events.core import (
     HEALTH_ERROR_THRESHOLD_EXCEEDED,
@@ -15,14 +15,14 @@ from apcore.events.core import (
 )
 from apcore.middleware.builtin.timing import TimingMiddleware
 from apcore.telemetry.health import HealthChange, HealthMonitor, HealthThresholds
-from apcore.telemetry.outcomes import is_waiting
+from apcore.telemetry.outcomes import is_fault
 
 
 class PlatformNotifyMiddleware(TimingMiddleware):
     """Emits an ``apcore.health.*`` event at each crossing of a threshold, and one when the module is well again.
 
-    It does not count what the module has no part in: inputs that its schema refuses, a caller that left, a call that
-    waits for a person.
+    It does not count calls whose error is not the module's own (`apcore.telemetry.outcomes.is_fault`): whoever may call
+    a module could otherwise wake the people who look after it.
     """
 
     id: ClassVar[str] = "platform_notify"
@@ -41,7 +41,7 @@ class PlatformNotifyMiddleware(TimingMiddleware):
 
     def ended(self, module_id: str, context: Context, duration_ms: float, error: ModuleError | None) -> None:
         """Look at it, and tell what changed by it."""
-        if error is not None and _is_of_others(error, module_id):
+        if error is not None and not is_fault(error, module_id):
             return
         for change in self._monitor.observe(module_id, duration_ms=duration_ms, failed=error is not None):
             self._events.emit(self._event(change, context))
@@ -58,10 +58,3 @@ class PlatformNotifyMiddleware(TimingMiddleware):
             case _:
                 name, data = HEALTH_RECOVERED, {"error_rate": change.error_rate}
         return core_event(name, {"module_id": change.module_id, **data}, trace_id=context.trace_id)
-
-
-def _is_of_others(error: ModuleError, module_id: str) -> bool:
-    """Whoever may call a module could otherwise wake the people who look after it."""
-    if is_waiting(error.code) or error.code == ErrorCodes.EXECUTION_CANCELLED:
-        return True
-    return error.details.get("step") == "input_validation" and error.module_id == module_id

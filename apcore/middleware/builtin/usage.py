@@ -7,7 +7,7 @@ from typing import ClassVar
 from apcore.context import Context
 from apcore.errors import ModuleError
 from apcore.middleware.builtin.timing import TimingMiddleware
-from apcore.telemetry.outcomes import error_code_of, is_waiting
+from apcore.telemetry.outcomes import error_code_of, is_fault, is_waiting
 from apcore.telemetry.usage import UsageCollector, caller_type_of
 
 
@@ -35,4 +35,5 @@ class UsageMiddleware(TimingMiddleware):
             caller_type=caller_type_of(identity.type if identity else None),
             duration_ms=duration_ms,
             error_code=code,
+            is_fault=error is not None and is_fault(error, module_id),
         )

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from apcore.telemetry.usage_reports import CallFigures
 
 _BAD: Final = 0.1
-"""From this share of errors on, a module is marked."""
+"""Above this share of errors of its own, a module is marked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +52,4 @@ def module_rows(figures: Mapping[str, CallFigures]) -> list[FigureRow]:
 def _tone(figures: CallFigures) -> str:
     if not figures.error_count:
         return "good"
-    return "bad" if figures.error_count > _BAD * figures.call_count else "warn"
+    return "bad" if (figures.fault_rate or 0) > _BAD else "warn"

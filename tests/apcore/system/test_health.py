@@ -1,6 +1,10 @@
+from contextlib import suppress
+
 import pytest
 
-from apcore.errors import ModuleNotFoundError, SchemaValidationError
+from apcore import module
+from apcore.errors import InvalidInputError, ModuleError, ModuleNotFoundError, SchemaValidationError
+from apcore.middleware.builtin.usage import UsageMiddleware
 
 
 def summary(app, **inputs):
@@ -33,6 +37,39 @@ def test_modules_are_counted_by_how_they_are_doing(app, record):
     assert bad["top_error"]["code"] == "MODULE_EXECUTE_ERROR"
     assert bad["top_error"]["count"] == 2
     assert modules["math.add"]["error_rate"] is None
+
+
+@module(id="a.shelf")
+def shelf(number: int) -> dict[str, int]:
+    """Look at a shelf."""
+    if number < 0:
+        raise InvalidInputError("There is no such shelf")
+    if number == 13:
+        raise ModuleError("The shelf fell down")
+    return {"count": "many"} if number == 14 else {"count": number}
+
+
+@pytest.mark.req("R-6.7-01")
+@pytest.mark.req("R-6.7-02")
+def test_no_caller_alone_can_make_a_module_ill(app):
+    app.registry.register("a.shelf", shelf)
+    app.executor.use(UsageMiddleware(app.usage))
+
+    def call(number, times=1):
+        for _ in range(times):
+            with suppress(ModuleError):
+                app.executor.call("a.shelf", {"number": number})
+        figures = app.executor.call("system.health.module", {"module_id": "a.shelf"})
+        entry = summary(app)[1]["a.shelf"]
+        assert all(figures[name] == entry[name] for name in ("status", "error_rate", "fault_count", "fault_rate"))
+        return figures["status"], figures["error_count"], figures["fault_count"], figures["fault_rate"]
+
+    assert call("one", times=10) == ("unknown", 10, 0, None)
+    assert call(-1, times=10) == ("unknown", 20, 0, None)
+    assert call(2) == ("healthy", 20, 0, 0.0)
+    assert call(13) == ("error", 21, 1, 0.5)
+    assert call(14) == ("error", 22, 2, 0.666667)
+    assert app.executor.call("system.usage.module", {"module_id": "a.shelf"})["error_rate"] == 0.956522
 
 
 def test_healthy_ones_may_be_left_out_and_are_counted_all_the_same(app, record):

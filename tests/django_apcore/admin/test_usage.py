@@ -54,6 +54,7 @@ def test_modules_are_listed_with_their_figures(admin_client: Client) -> None:
     assert f"{USAGE}module/test.plain.echo/?hours=24" in html
     assert "12.0" in html
     assert "test.plain.repeat" not in html
+    assert "0 own" in html
     assert "14 calls" in admin_client.get(f"{USAGE}?hours=168").content.decode()
 
 

@@ -7,7 +7,7 @@ import pytest
 from apcore import ACL, Config, Context, EventEmitter, module
 from apcore.app import App
 from apcore.approval import ApprovalResult
-from apcore.errors import ApprovalPendingError, ModuleError
+from apcore.errors import ApprovalPendingError, InvalidInputError, ModuleError
 from apcore.events import Event
 from apcore.middleware.builtin.platform_notify import PlatformNotifyMiddleware
 from apcore.telemetry.health import HealthThresholds
@@ -93,6 +93,11 @@ def test_what_the_module_has_no_part_in_alarms_nobody() -> None:
         """Call another one with inputs that it does not take."""
         return context.executor.call("t.plain", {"fail": "yes"}, context)
 
+    @module(id="t.strict")
+    def strict() -> dict[str, Any]:
+        """Refuse whatever it is given."""
+        raise InvalidInputError("There is no such shelf")
+
     heard: list[Event] = []
     app = make(heard)
     app.registry.register("t.waiting", waiting)
@@ -100,6 +105,10 @@ def test_what_the_module_has_no_part_in_alarms_nobody() -> None:
     for module_id, inputs in (("t.plain", {"fail": "yes"}), ("t.waiting", {}), ("t.plain", {"unknown": 1})):
         with pytest.raises(ModuleError):
             app.executor.call(module_id, inputs)
+    assert heard == []
+    app.registry.register("t.strict", strict)
+    with pytest.raises(InvalidInputError):
+        app.executor.call("t.strict", {})
     assert heard == []
     with pytest.raises(ModuleError):
         app.executor.call("t.careless", {})

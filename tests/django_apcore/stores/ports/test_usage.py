@@ -32,8 +32,9 @@ def test_what_is_added_can_be_read(store: UsageStore) -> None:
 
 def test_calls_of_one_bucket_add_up(store: UsageStore) -> None:
     store.add([row(last_called_at=50.0)])
-    store.add([row(calls=2, errors=2, total_ms=1.5, last_called_at=40.0)])
-    assert store.read(0) == [row(calls=3, errors=2, total_ms=4.0, last_called_at=50.0)]
+    store.add([row(calls=4, errors=3, faults=1, total_ms=1.5, last_called_at=40.0)])
+    store.add([row(errors=1, faults=1)])
+    assert store.read(0) == [row(calls=6, errors=4, faults=2, total_ms=6.5, last_called_at=DAY * 3600.25)]
 
 
 def test_nothing_is_added_by_nothing(store: UsageStore) -> None:
@@ -55,10 +56,12 @@ def test_reading_is_narrowed(store: UsageStore) -> None:
 
 
 def test_old_hours_become_days(store: UsageStore) -> None:
-    store.add([row(DAY), row(DAY + 23, calls=4, errors=1), row(DAY + 23, bin=8), row(DAY + 24), row(DAY + 30)])
+    store.add(
+        [row(DAY), row(DAY + 23, calls=4, errors=2, faults=1), row(DAY + 23, bin=8), row(DAY + 24), row(DAY + 30)]
+    )
     assert store.prune(hours_before=DAY + 30, days_before=0) == 4
-    found = {(each.hour - DAY, each.span, each.bin): (each.calls, each.errors) for each in store.read(0)}
-    assert found == {(0, 24, 7): (5, 1), (0, 24, 8): (1, 0), (24, 24, 7): (1, 0), (30, 1, 7): (1, 0)}
+    found = {(each.hour - DAY, each.span, each.bin): (each.calls, each.errors, each.faults) for each in store.read(0)}
+    assert found == {(0, 24, 7): (5, 2, 1), (0, 24, 8): (1, 0, 0), (24, 24, 7): (1, 0, 0), (30, 1, 7): (1, 0, 0)}
     assert store.prune(hours_before=DAY + 30, days_before=0) == 0
 
 
