@@ -15,8 +15,8 @@ from apcore.telemetry.usage_reports import CallFigures
 STATUSES: Final = ("healthy", "degraded", "error", "unknown", "disabled")
 """`disabled` is a module that is switched off, `unknown` one that nobody called in the period, or only in vain.
 
-The others go by the errors that are the module's own (`apcore.telemetry.outcomes.is_fault`), so that no caller alone can
-make a module ill.
+The others go by the errors that are the module's own (`apcore.telemetry.outcomes.is_fault`), so that no caller can make
+a module ill.
 """
 
 _STATUS: Final = {"enum": list(STATUSES)}

@@ -25,13 +25,11 @@ _COLUMNS: Final = (
 )
 _ON: Final = "start, hours, module_id, caller_type, latency_bin"
 _ADDED_UP: Final = ("calls", "errors", "faults", "total_ms")
-_ADD: Final = ", ".join(
-    [
-        *(f"{name} = {{table}}.{name} + excluded.{name}" for name in _ADDED_UP),
-        "last_called_at = CASE WHEN excluded.last_called_at > {table}.last_called_at THEN excluded.last_called_at "
-        "ELSE {table}.last_called_at END",
-    ]
+_LATEST: Final = (
+    "last_called_at = CASE WHEN excluded.last_called_at > {table}.last_called_at "
+    "THEN excluded.last_called_at ELSE {table}.last_called_at END"
 )
+_ADD: Final = ", ".join([*(f"{name} = {{table}}.{name} + excluded.{name}" for name in _ADDED_UP), _LATEST])
 _BATCH: Final = 100  # times ten columns is less than what any SQLite takes as parameters
 
 
