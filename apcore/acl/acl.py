@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from apcore.acl.audit import AuditLog, AuditSettings
-from apcore.acl.conditions import BUILT_IN, ConditionHandler, Handlers
+from apcore.acl.conditions import BUILT_IN, ConditionHandler, Handlers, Vocabulary
 from apcore.acl.loading import read_acl
 from apcore.acl.policy import ACLDecision, Policy
 from apcore.acl.rules import ACLRule, Effect
@@ -22,7 +22,9 @@ class ACL:
     """Who may call what: the first matching rule decides, else the default effect (§6.3).
 
     The rules are an immutable `Policy` that is replaced as a whole, so a check takes no lock and sees one policy.
-    Raises ACLRuleError for rules that are malformed or use a condition that is not registered.
+    Conditions of one's own are given in ``conditions``, which are all there are then, or registered later: until then
+    a rule that uses one cannot be told, and allows nothing. Raises ACLRuleError for rules that are malformed, or use a
+    condition that ``conditions`` lack.
     """
 
     def __init__(
@@ -39,9 +41,10 @@ class ACL:
         settings: object = AuditSettings() if audit is None else audit
         if not isinstance(settings, AuditSettings):
             raise _wrong("audit", "AuditSettings", settings)
-        self._handlers: dict[str, Handlers] = {name: _handlers(name, each, None) for name, each in given.items()}
+        handlers = {name: _handlers(name, each, None) for name, each in given.items()}
+        self._vocabulary = Vocabulary(handlers, is_complete=conditions is not None)
         self._audit = AuditLog(settings)
-        self._policy = self._compiled(rules, default_effect)
+        self._policy = Policy(_read(rules), default_effect, self._vocabulary)
 
     @classmethod
     def load(
@@ -54,10 +57,11 @@ class ACL:
     ) -> Self:
         """Read an ACL file, or a directory of them; `default_effect` and `audit` count if they give none (§6.1).
 
-        Raises ACLRuleError naming file, rule and field.
+        Raises ACLRuleError naming file, rule and field, also for a condition that is not among `conditions`.
         """
         file = read_acl(path)
-        return cls(file.rules, file.default_effect or default_effect, conditions=conditions, audit=file.audit or audit)
+        effect, known = file.default_effect or default_effect, {} if conditions is None else conditions
+        return cls(file.rules, effect, conditions=known, audit=file.audit or audit)
 
     @property
     def policy(self) -> Policy:
@@ -100,9 +104,9 @@ class ACL:
         self._audit.record(decision, caller_id, target_id, context)
 
     def replace(self, rules: Iterable[ACLRule | Mapping[str, Any]], default_effect: Effect | None = None) -> None:
-        """Put new rules in force, in one step. Raises ACLRuleError; then the old ones stay."""
+        """Put new rules in force, in one step. Raises ACLRuleError, also for unknown conditions; the old ones stay."""
         effect = self._policy.default_effect if default_effect is None else default_effect
-        self._policy = self._compiled(rules, effect)
+        self._policy = Policy(_read(rules), effect, Vocabulary(self._vocabulary.handlers))
 
     def register_condition(
         self, name: str, handler: ConditionHandler, *, async_handler: AsyncConditionHandler | None = None
@@ -113,11 +117,9 @@ class ACL:
         or returns anything but a bool leaves the condition untold: an allow rule then does not match, a deny rule
         denies. Raises ACLRuleError for a name that is taken by the protocol.
         """
-        self._handlers = {**self._handlers, name: _handlers(name, handler, async_handler)}
-        self._policy = self._compiled(self._policy.rules, self._policy.default_effect)
-
-    def _compiled(self, rules: Iterable[ACLRule | Mapping[str, Any]], default_effect: Effect) -> Policy:
-        return Policy(_read(rules), default_effect, self._handlers)
+        handlers = {**self._vocabulary.handlers, name: _handlers(name, handler, async_handler)}
+        self._vocabulary = Vocabulary(handlers, self._vocabulary.is_complete)
+        self._policy = Policy(self._policy.rules, self._policy.default_effect, self._vocabulary)
 
 
 def evaluate_acl(

@@ -10,7 +10,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from apcore.context import Context, pass_on_cancellation, tells_to_stop
@@ -45,27 +45,49 @@ class Handlers:
     asynchronous: Callable[[Any, Context], Awaitable[Any]] | None
 
 
-def compile_conditions(conditions: Mapping[str, Any], custom: Mapping[str, Handlers]) -> Condition:
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The custom conditions that rules may use; while it is not complete, a name may still be registered."""
+
+    handlers: Mapping[str, Handlers] = field(default_factory=dict)
+    is_complete: bool = True
+
+    def may_still_know(self, name: str) -> bool:
+        """Whether a name that means nothing yet may come to mean something; ``$`` belongs to the protocol."""
+        return not self.is_complete and not name.startswith("$")
+
+
+def compile_conditions(conditions: Mapping[str, Any], vocabulary: Vocabulary) -> Condition:
     """All conditions of one object, joined by AND. Raises ACLRuleError for an unknown condition or a wrong value."""
-    return _all_of([_compile(key, value, custom) for key, value in conditions.items()])
+    return _all_of([_compile(key, value, vocabulary) for key, value in conditions.items()])
 
 
-def _compile(key: str, value: Any, custom: Mapping[str, Handlers]) -> Condition:
+def _compile(key: str, value: Any, vocabulary: Vocabulary) -> Condition:
     if key == "$or":
-        return _any_of([_compile_alternative(each, custom) for each in _objects(key, value)])
+        return _any_of([_compile_alternative(each, vocabulary) for each in _objects(key, value)])
     if key == "$not":
-        return _not(compile_conditions(value, custom)) if _object(key, value) else _NEVER
+        return _not(compile_conditions(value, vocabulary)) if _object(key, value) else _NEVER
     if key in BUILT_IN:
         return BUILT_IN[key](key, value)
-    if key in custom:
-        return _ask(key, value, custom[key])
-    known = ", ".join([*BUILT_IN, "$or", "$not", *custom])
+    if key in vocabulary.handlers:
+        return _ask(key, value, vocabulary.handlers[key])
+    if vocabulary.may_still_know(key):
+        return _unknown(key)
+    known = ", ".join([*BUILT_IN, "$or", "$not", *vocabulary.handlers])
     raise _fault(key, f"is not a condition; known are {known}")
 
 
-def _compile_alternative(conditions: Mapping[str, Any], custom: Mapping[str, Handlers]) -> Condition:
+def _compile_alternative(conditions: Mapping[str, Any], vocabulary: Vocabulary) -> Condition:
     # An empty object demands nothing, which as an alternative would make the whole condition void.
-    return compile_conditions(conditions, custom) if conditions else _NEVER
+    return compile_conditions(conditions, vocabulary) if conditions else _NEVER
+
+
+def _unknown(key: str) -> Condition:
+    def holds(context: Context) -> Answer:
+        logger.warning("ACL condition '%s' is not registered and cannot be told", key)
+        return None
+
+    return Condition(holds)
 
 
 def _identity_types(key: str, value: Any) -> Condition:

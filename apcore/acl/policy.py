@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from apcore.acl.callers import is_system
-from apcore.acl.conditions import Answer, Condition, Handlers, compile_conditions
+from apcore.acl.conditions import Answer, Condition, Vocabulary, compile_conditions
 from apcore.acl.index import Entry, Index, keys_of
 from apcore.acl.patterns import EXTERNAL, OPERATORS, SYSTEM, Matcher, compile_patterns
 from apcore.acl.rules import EFFECTS, ACLRule, Effect
 from apcore.context import Context
 from apcore.errors import ACLRuleError
 
-NO_HANDLERS: Final[Mapping[str, Handlers]] = {}
+NO_CUSTOM_CONDITIONS: Final = Vocabulary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Policy:
         self,
         rules: Sequence[ACLRule] = (),
         default_effect: Effect = "deny",
-        handlers: Mapping[str, Handlers] = NO_HANDLERS,
+        vocabulary: Vocabulary = NO_CUSTOM_CONDITIONS,
     ) -> None:
         if default_effect not in EFFECTS:
             raise ACLRuleError(
@@ -84,7 +84,7 @@ class Policy:
             )
         self.rules = tuple(rules)
         self.default_effect = default_effect
-        conditions = [_condition(index, rule, handlers) for index, rule in enumerate(self.rules)]
+        conditions = [_condition(index, rule, vocabulary) for index, rule in enumerate(self.rules)]
         self.has_async_conditions = any(each is not None and each.holds_async is not None for each in conditions)
         self.has_custom_conditions = any(each is not None and each.is_custom for each in conditions)
         self._for_others = self._compiled(conditions, caller_is_system=False)
@@ -150,11 +150,11 @@ class Policy:
         return IndexedRules(rules, Index(entries))
 
 
-def _condition(index: int, rule: ACLRule, handlers: Mapping[str, Handlers]) -> Condition | None:
+def _condition(index: int, rule: ACLRule, vocabulary: Vocabulary) -> Condition | None:
     if rule.conditions is None:
         return None
     try:
-        return compile_conditions(rule.conditions, handlers)
+        return compile_conditions(rule.conditions, vocabulary)
     except ACLRuleError as error:
         name = _name(index, rule)
         raise ACLRuleError(

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import threading
 
 import pytest
@@ -112,10 +113,49 @@ def test_a_registered_condition_takes_part():
     assert not acl.check(None, "a.b", Context.create(identity=Identity("x", attrs={"tenant": "other"})))
 
 
+TENANT_RULE = {"callers": ["*"], "targets": ["*"], "effect": "allow", "conditions": {"tenant": "acme"}}
+
+
+@pytest.mark.req("R-6.1-15")
+def test_a_condition_may_be_registered_after_the_rules_that_use_it(caplog):
+    acl = ACL([TENANT_RULE])
+    context = Context.create(identity=Identity("x", attrs={"tenant": "acme"}))
+    assert not acl.check(None, "a.b", context)
+    assert "'tenant' is not registered" in caplog.text
+    acl.register_condition("tenant", lambda value, context: context.identity.attrs["tenant"] == value)
+    assert acl.check(None, "a.b", context)
+
+
+@pytest.mark.parametrize("conditions", [{"tenant": 1}, {"$not": {"tenant": 1}}, {"$or": [{"tenant": 1}]}])
+def test_a_condition_that_nobody_registered_allows_nothing_and_still_denies(conditions):
+    for effect in ("allow", "deny"):
+        acl = ACL(
+            [TENANT_RULE | {"effect": effect, "conditions": conditions}], "deny" if effect == "allow" else "allow"
+        )
+        assert not acl.check(None, "a.b", Context.create())
+
+
 def test_conditions_belong_to_one_access_list():
     ACL().register_condition("tenant", lambda value, context: True)
-    with pytest.raises(ACLRuleError, match="condition 'tenant' is not a condition"):
-        ACL([RULES[2] | {"conditions": {"tenant": 1}}])
+    assert not ACL([TENANT_RULE]).check(None, "a.b", Context.create())
+
+
+def test_where_all_conditions_are_given_another_one_is_refused(tmp_path):
+    path = tmp_path / "acl.yaml"
+    path.write_text(json.dumps({"rules": [TENANT_RULE]}))
+    for make in (
+        lambda: ACL([TENANT_RULE], conditions={}),
+        lambda: ACL.load(path),
+        lambda: evaluate_acl(None, "a.b", [TENANT_RULE]),
+    ):
+        with pytest.raises(ACLRuleError, match="condition 'tenant' is not a condition"):
+            make()
+    assert ACL.load(path, conditions={"tenant": lambda value, context: True}).check(None, "a.b", Context.create())
+
+
+def test_a_word_of_the_protocol_that_it_does_not_have_is_refused_at_once():
+    with pytest.raises(ACLRuleError, match=r"\$and"):
+        ACL([TENANT_RULE | {"conditions": {"$and": [{"roles": ["a"]}]}}])
 
 
 @pytest.mark.parametrize("name", ["roles", "identity_types", "max_call_depth", "$or", "$and"])

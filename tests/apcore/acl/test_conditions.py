@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apcore.acl.conditions import Handlers, compile_conditions
+from apcore.acl.conditions import Handlers, Vocabulary, compile_conditions
 from apcore.context import Context, Identity
 from apcore.errors import ACLRuleError
 
@@ -14,12 +14,12 @@ def context(kind="user", roles=(), depth=0):
 
 
 def holds(conditions, on, custom=None):
-    condition = compile_conditions(conditions, custom or {})
+    condition = compile_conditions(conditions, Vocabulary(custom or {}))
     return condition.holds(on)
 
 
 def holds_async(conditions, on, custom=None):
-    condition = compile_conditions(conditions, custom or {})
+    condition = compile_conditions(conditions, Vocabulary(custom or {}))
     return asyncio.run(condition.answer(on))
 
 
@@ -63,7 +63,7 @@ CUSTOM = {
 )
 def test_unknown_conditions_and_wrong_values_are_refused_by_name(conditions, named):
     with pytest.raises(ACLRuleError, match=f"condition '{named}'"):
-        compile_conditions(conditions, {})
+        compile_conditions(conditions, Vocabulary())
 
 
 @pytest.mark.req("R-6.1-06", "R-12.4-10")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apcore.acl import ACLDecision, ACLRule, Policy
-from apcore.acl.conditions import Handlers, compile_conditions
+from apcore.acl.conditions import Handlers, Vocabulary, compile_conditions
 from apcore.acl.index import Entry, Index, keys_of
 from apcore.acl.patterns import compile_patterns
 from apcore.context import Context, Identity
@@ -22,11 +22,13 @@ def raises(value, context):
     raise ValueError(value)
 
 
-HANDLERS = {
-    "is": Handlers(lambda value, context: value, None),
-    "raises": Handlers(raises, None),
-    "no_bool": Handlers(lambda value, context: "yes", None),
-}
+VOCABULARY = Vocabulary(
+    {
+        "is": Handlers(lambda value, context: value, None),
+        "raises": Handlers(raises, None),
+        "no_bool": Handlers(lambda value, context: "yes", None),
+    }
+)
 
 # A small alphabet, so that patterns and IDs meet often and many rules share a key.
 ids = st.lists(st.sampled_from(["a", "b", "ab"]), min_size=1, max_size=4).map(".".join)
@@ -118,7 +120,7 @@ def plainly(rules, default, caller_id, target_id, context):
             return each.effect, number
         if context is None:
             continue
-        answer = compile_conditions(each.conditions, HANDLERS).holds(context)
+        answer = compile_conditions(each.conditions, VOCABULARY).holds(context)
         if answer or (answer is None and each.effect == "deny"):
             return each.effect, number
     return default, None
@@ -134,7 +136,7 @@ def plainly(rules, default, caller_id, target_id, context):
     context=contexts,
 )
 def test_the_index_decides_as_the_plain_walk_does(rules, default, questions, context):
-    policy = Policy(rules, default, HANDLERS)
+    policy = Policy(rules, default, VOCABULARY)
     for caller_id, target_id in questions:
         expected = plainly(rules, default, caller_id, target_id, context)
         for decision in (
@@ -212,6 +214,8 @@ def test_a_condition_is_asked_once_however_many_patterns_of_its_rule_match():
         return False
 
     rules = [rule(["*", "a.*", "a.b"], ["c.*", "c.d", "*.d"], "allow", {"refuse": number}) for number in range(200)]
-    decision = Policy(rules, "deny", {"refuse": Handlers(refuse, None)}).first_match("a.b", "c.d", Context.create())
+    decision = Policy(rules, "deny", Vocabulary({"refuse": Handlers(refuse, None)})).first_match(
+        "a.b", "c.d", Context.create()
+    )
     assert decision == ACLDecision("deny", None, None, "no rule matched, the default is deny")
     assert asked == list(range(200))

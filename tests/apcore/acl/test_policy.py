@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apcore.acl import ACLRule, Policy
-from apcore.acl.conditions import Handlers
+from apcore.acl.conditions import Handlers, Vocabulary
 from apcore.context import Context, Identity
 from apcore.errors import ACLRuleError
 from apcore.ids import match_pattern
@@ -139,12 +139,12 @@ def test_what_cannot_be_told_allows_nothing_and_still_denies():
     def fails(value, context):
         raise ValueError
 
-    handlers = {"fails": Handlers(fails, None)}
+    known = Vocabulary({"fails": Handlers(fails, None)})
     unsure = {"fails": 1}
     context = Context.create()
-    assert not Policy([rule(["*"], ["*"], "allow", unsure)], "deny", handlers).first_match(None, "a.b", context).allowed
+    assert not Policy([rule(["*"], ["*"], "allow", unsure)], "deny", known).first_match(None, "a.b", context).allowed
     deny = rule(["*"], ["*"], "deny", unsure)
-    decision = Policy([deny, ALLOW_ALL], "allow", handlers).first_match(None, "a.b", context)
+    decision = Policy([deny, ALLOW_ALL], "allow", known).first_match(None, "a.b", context)
     assert (decision.allowed, decision.matched_rule) == (False, deny)
     assert "cannot be told" in decision.reason
 
@@ -165,8 +165,6 @@ def test_only_async_handlers_make_a_policy_async():
     async def handler(value, context):
         return True
 
-    handlers = {"remote": Handlers(None, handler), "both": Handlers(lambda *_: True, handler)}
+    known = Vocabulary({"remote": Handlers(None, handler), "both": Handlers(lambda *_: True, handler)})
     assert not Policy([rule(["*"], ["*"], "allow", {"roles": ["a"]})]).has_async_conditions
-    assert Policy(
-        [rule(["*"], ["*"], "allow", {"$not": {"$or": [{"remote": 1}]}})], "deny", handlers
-    ).has_async_conditions
+    assert Policy([rule(["*"], ["*"], "allow", {"$not": {"$or": [{"remote": 1}]}})], "deny", known).has_async_conditions
