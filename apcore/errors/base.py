@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, ClassVar, Final, Self, TypeVar
 
-from apcore.errors.codes import RENAMED_CODES, ErrorCodes
+from apcore.errors.codes import FRAMEWORK_CODES, RENAMED_CODES, ErrorCodes
 from apcore.plain import plain
 
 
@@ -25,7 +25,8 @@ class ModuleError(Exception):
     """Base of all errors that leave the framework (§8.7); modules extend it for their own errors.
 
     ``code``, ``http_status`` and ``retryable`` are class attributes, so that a subclass is three lines; each may be
-    given per instance. ``retryable=None`` means "depends on the context" (§8.1.1).
+    given per instance. A plain ``ModuleError`` with a code of the framework has the status and the retryability of that
+    code (§8.2, §8.6). ``retryable=None`` means "depends on the context" (§8.1.1).
     """
 
     code: str = ErrorCodes.MODULE_EXECUTE_ERROR
@@ -72,6 +73,9 @@ class ModuleError(Exception):
         super().__init__(message or self.default_message)
         if code is not None:
             self.code = code
+            if type(self) is ModuleError and code in FRAMEWORK_CODES:
+                owner = _owner_of(code, ModuleError)
+                self.http_status, self.retryable = owner.http_status, owner.retryable
         if http_status is not None:
             self.http_status = http_status
         if retryable is not _UNSET:
@@ -177,8 +181,6 @@ def _no_error(problem: str) -> ModuleError:
     return ModuleError(
         f"This is no error as to_dict() writes it: {problem} (§8.1)",
         code=ErrorCodes.GENERAL_INVALID_INPUT,
-        http_status=400,
-        retryable=False,
     )
 
 

@@ -69,7 +69,7 @@ class ConfigMountError(ModuleError):
     default_message = "Configuration cannot be mounted"
 
 
-class ConfigBindError(ModuleError):
+class ConfigBindError(ConfigError):
     """The data of a namespace does not fit the type that it is bound to."""
 
     code = ErrorCodes.CONFIG_BIND_ERROR

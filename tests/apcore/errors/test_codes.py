@@ -85,18 +85,40 @@ def test_class_has_code_status_and_retryability(name, code, http_status, retryab
     assert error.message
 
 
+@pytest.mark.req("R-8.1.1-02", "R-8.6-03")
+@pytest.mark.parametrize(("name", "code", "http_status", "retryable"), [row[1:] for row in TABLE])
+def test_a_plain_error_goes_by_its_code(name, code, http_status, retryable):
+    error = ModuleError("Told by code alone", code=code)
+
+    assert (error.http_status, error.retryable) == (http_status, retryable)
+    assert ModuleError(code=code, http_status=418, retryable=not retryable).to_dict()["retryable"] is not retryable
+    assert ModuleError(code=code, http_status=418).http_status == 418
+
+
+def test_a_code_of_ones_own_and_a_class_of_ones_own_go_by_the_class():
+    class Broken(ModuleError):
+        http_status, retryable = 422, False
+
+    assert (ModuleError(code="STORE_CLOSED").http_status, ModuleError(code="STORE_CLOSED").retryable) == (500, None)
+    assert (Broken(code="MODULE_TIMEOUT").http_status, Broken(code="MODULE_TIMEOUT").retryable) == (422, False)
+
+
 @pytest.mark.req("R-8.7-04")
 def test_every_class_of_the_tree_is_in_the_table():
     named = {getattr(errors, name) for _, name, *_ in TABLE}
     assert set(CLASSES) - named == {ModuleError, errors.ApprovalError, PipelineStepError}
 
 
-@pytest.mark.req("R-8.7-01", "R-7.5-01")
-def test_hierarchy_is_flat_apart_from_the_approval_group():
-    deeper = {each for each in CLASSES if ModuleError not in each.__bases__ and each is not ModuleError}
+@pytest.mark.req("R-8.7-01", "R-7.5-01", "R-9.9.3-04")
+def test_hierarchy_is_flat_apart_from_the_approval_group_and_what_bind_raises():
+    deeper = {each: each.__bases__ for each in CLASSES if each.__bases__ != (ModuleError,) and each is not ModuleError}
 
-    assert deeper == {errors.ApprovalDeniedError, errors.ApprovalTimeoutError, errors.ApprovalPendingError}
-    assert all(errors.ApprovalError in each.__bases__ for each in deeper)
+    assert deeper == {
+        errors.ApprovalDeniedError: (errors.ApprovalError,),
+        errors.ApprovalTimeoutError: (errors.ApprovalError,),
+        errors.ApprovalPendingError: (errors.ApprovalError,),
+        errors.ConfigBindError: (errors.ConfigError,),
+    }
 
 
 @pytest.mark.req("R-8.7-02", "R-8.1-03")
