@@ -17,6 +17,7 @@ from apcore.redaction import redact
 logger = logging.getLogger("apcore.context")
 
 _PRIVATE_KEY_PREFIX = "_"
+_WIRE_VERSION: Final = 1
 _REHEARSAL = "_apcore.rehearsal"
 
 
@@ -183,13 +184,15 @@ class Context:
         """The JSON form that may travel between processes (§5.7).
 
         ``executor``, ``services``, the cancel token and keys of ``data`` that start with an underscore stay; so do
-        values of ``data`` and of the identity's ``attrs`` that JSON cannot hold, with a warning.
+        values of ``data`` and of the identity's ``attrs`` that JSON cannot hold, with a warning. ``_context_version``
+        tells readers of another release which form this is.
         """
         identity = self.identity.to_dict() if self.identity else None
         if identity is not None:
             identity["attrs"] = _travelling("identity.attrs", identity["attrs"])
         shared = {key: value for key, value in self.data.items() if not str(key).startswith(_PRIVATE_KEY_PREFIX)}
         return {
+            "_context_version": _WIRE_VERSION,
             "trace_id": self.trace_id,
             "caller_id": self.caller_id,
             "call_chain": list(self.call_chain),
@@ -201,9 +204,13 @@ class Context:
     def deserialize(cls, data: Mapping[str, Any]) -> Context:
         """Read the form of ``serialize()``. The executor that continues the call injects itself (§5.7).
 
+        What is unknown is ignored, and a form of another version is read as far as it is known, with a warning.
         Raises InvalidInputError when it is not of that form: without a valid ``trace_id``, for example.
         """
         require("A serialized context", data, Mapping, "an object")
+        version = data.get("_context_version", _WIRE_VERSION)
+        if version != _WIRE_VERSION:
+            logger.warning("A serialized context of version %r is read as version %d", version, _WIRE_VERSION)
         if not is_trace_id(data.get("trace_id")):
             raise InvalidInputError("A serialized context needs a valid trace_id: 32 lower-case hex digits (§10.5)")
         identity, shared = data.get("identity"), data.get("data")

@@ -88,7 +88,7 @@ def test_runtime_objects_never_travel(caplog: pytest.LogCaptureFixture) -> None:
     context = Context.create(executor=object(), services={"secret": 1}, cancel_token=CancelToken())
     context.data.update({"ok": 1, "_private": 2, "function": print, "nan": float("nan")})
     wire = context.serialize()
-    assert set(wire) == {"trace_id", "caller_id", "call_chain", "identity", "data"}
+    assert set(wire) == {"_context_version", "trace_id", "caller_id", "call_chain", "identity", "data"}
     assert wire["data"] == {"ok": 1}
     assert "function" in caplog.text
 
@@ -109,6 +109,19 @@ def test_what_travels_is_a_copy_in_json(caplog: pytest.LogCaptureFixture) -> Non
 
 
 GOOD = {"trace_id": "4bf92f3577b34da6a3ce929d0e0e4736"}
+
+
+@pytest.mark.req("R-5.7-13")
+def test_what_travels_names_its_version_and_one_of_another_version_is_read_as_far_as_it_goes(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    wire = Context.create(call_chain=["a.b"]).serialize()
+    assert wire["_context_version"] == 1
+    assert Context.deserialize(GOOD).trace_id == Context.deserialize({**GOOD, "_context_version": 1}).trace_id
+    assert caplog.text == ""
+    later = Context.deserialize({**wire, "_context_version": 2, "tenant": "acme"})
+    assert later.call_chain == ("a.b",)
+    assert "version 2" in caplog.text
 
 
 @pytest.mark.parametrize(
