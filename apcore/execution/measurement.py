@@ -13,6 +13,7 @@ from apcore.effects import NO_EFFECT, EffectRecord, Provenance
 from apcore.errors import ModuleError, ModuleExecuteError
 from apcore.execution.output import check_output
 from apcore.execution.settings import ExecutorSettings
+from apcore.modules.activity import Inside
 from apcore.modules.change import Change, PreviewResult
 from apcore.modules.definition import Function, ModuleDefinition
 from apcore.modules.plan import Plan
@@ -92,7 +93,7 @@ class EffectMeter:
         """Every run gets inputs of its own: what one does to them must not be what is approved, or runs next."""
         definition, inputs = invocation.definition, _own(invocation.inputs)
         deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
-        with definition.activity.inside(context, definition.module_id):
+        with Inside(definition.activity, context, definition.module_id):
             try:
                 result = runner.call_within(deadline, context, function, inputs, context)
                 return await result if type(result) is CoroutineType else result

@@ -4,56 +4,67 @@ from __future__ import annotations
 
 from threading import get_ident
 from time import monotonic, sleep
+from typing import Final
 
 from apcore.errors import ModuleNotFoundError
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.02
 
+Activity = dict[object, int]
+"""The calls inside of one module instance: whatever stands for a call, and the thread that made it.
 
-class Activity:
-    """The calls inside of one module instance: `calls` maps whatever stands for a call to the thread that made it.
+A call adds itself before it looks for `LEAVING`, and `LEAVING` is added before anybody looks for calls; each of these
+is one atomic operation. So one of the two always sees the other, without a lock per call. A plain dictionary, because
+there may be thousands of modules without a call, and an empty one costs next to nothing.
+"""
 
-    A call adds itself before it looks at `is_leaving`, and a leaving module is marked before it looks for calls; each
-    of these is one atomic operation. So one of the two always sees the other, without a lock per call.
+LEAVING: Final = object()
+"""In the activity of a module that is "unloading": no call may start in it any more."""
+
+
+def leave(activity: Activity) -> None:
+    """Mark the module: from now on no call starts in it."""
+    activity[LEAVING] = 0
+
+
+def stay(activity: Activity) -> None:
+    """Take the mark away."""
+    activity.pop(LEAVING, None)
+
+
+def refuse(module_id: str) -> None:
+    """Raises ModuleNotFoundError: a call that has not begun comes too late."""
+    raise ModuleNotFoundError(
+        f"Module '{module_id}' is being unloaded", module_id=module_id, details={"module_id": module_id}
+    )
+
+
+def threads_inside(activity: Activity) -> list[int]:
+    """The thread of each call."""
+    return [thread for call, thread in activity.copy().items() if call is not LEAVING]
+
+
+def drained(activity: Activity, timeout: float) -> bool:
+    """Wait until no call is inside, at most `timeout` seconds; whether that came true. Blocks the thread.
+
+    Calls of this very thread are not waited for: they cannot end before we return.
     """
-
-    __slots__ = ("calls", "is_leaving")
-
-    def __init__(self) -> None:
-        self.calls: dict[object, int] = {}
-        self.is_leaving = False
-        """Whether the module is "unloading": no call may start in it any more."""
-
-    def inside(self, call: object, module_id: str) -> Stay:
-        """Within the block a call is inside. Entering raises ModuleNotFoundError if the module is leaving.
-
-        The execute step has these lines itself, since it runs for every call.
-        """
-        return Stay(self, call, module_id)
-
-    def refuse(self, module_id: str) -> None:
-        """Raises ModuleNotFoundError: a call that has not begun comes too late."""
-        raise ModuleNotFoundError(
-            f"Module '{module_id}' is being unloaded", module_id=module_id, details={"module_id": module_id}
-        )
-
-    def drained(self, timeout: float) -> bool:
-        """Wait until no call is inside, at most `timeout` seconds; whether that came true. Blocks the thread.
-
-        Calls of this very thread are not waited for: they cannot end before we return.
-        """
-        end, pause, here = monotonic() + timeout, _SHORTEST_PAUSE, get_ident()
-        while threads := list(self.calls.values()):
-            left = end - monotonic()
-            if left <= 0 or all(each == here for each in threads):
-                return False
-            sleep(min(pause, left))
-            pause = min(pause * 2, _LONGEST_PAUSE)
-        return True
+    end, pause, here = monotonic() + timeout, _SHORTEST_PAUSE, get_ident()
+    while threads := threads_inside(activity):
+        left = end - monotonic()
+        if left <= 0 or all(each == here for each in threads):
+            return False
+        sleep(min(pause, left))
+        pause = min(pause * 2, _LONGEST_PAUSE)
+    return True
 
 
-class Stay:
-    """A call inside of a module instance, for the length of a `with` block."""
+class Inside:
+    """A call inside of a module instance, for the length of a `with` block.
+
+    Entering raises ModuleNotFoundError if the module is leaving. The execute step has these lines itself, since it runs
+    for every call.
+    """
 
     __slots__ = ("_activity", "_call", "_module_id")
 
@@ -61,11 +72,10 @@ class Stay:
         self._activity, self._call, self._module_id = activity, call, module_id
 
     def __enter__(self) -> None:
-        activity = self._activity
-        activity.calls[self._call] = get_ident()
-        if activity.is_leaving:
-            del activity.calls[self._call]
-            activity.refuse(self._module_id)
+        self._activity[self._call] = get_ident()
+        if LEAVING in self._activity:
+            del self._activity[self._call]
+            refuse(self._module_id)
 
     def __exit__(self, *error: object) -> None:
-        del self._activity.calls[self._call]
+        del self._activity[self._call]

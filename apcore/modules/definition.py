@@ -64,7 +64,7 @@ class ModuleDefinition(_RemembersResults):
     apply: Function | None
     error_codes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The module's own error codes, each with `description` and `http_status` (§8.4)."""
-    activity: Activity = field(default_factory=Activity)
+    activity: Activity = field(default_factory=dict)
     """The calls inside of the module now (§12.7.4); definitions of one instance share it."""
     strict_inputs: bool = True
     """Whether inputs that the schema does not declare are refused (`schema.validation.strict`, C-23)."""

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from apcore.errors import require
 from apcore.modules import ModuleDefinition
+from apcore.modules.activity import drained, threads_inside
 
 logger = logging.getLogger("apcore.registry")
 
@@ -38,13 +39,12 @@ def safe_unregister(module_id: str, registry: SafelyUnregistering, *, timeout: f
 
 def drain(definition: ModuleDefinition, timeout: float) -> bool:
     """Wait for the calls inside of a module that was marked; a timeout is logged, and the module goes by force."""
-    activity = definition.activity
-    if activity.drained(timeout):
+    if drained(definition.activity, timeout):
         return True
     logger.error(
         "Module '%s' is unloaded by force: %d calls still run after %g s",
         definition.module_id,
-        len(activity.calls),
+        len(threads_inside(definition.activity)),
         timeout,
     )
     return False

@@ -13,6 +13,7 @@ from typing import Any
 from apcore.discovery import DiscoverySettings, Findings, FoundModule, Place, find_modules
 from apcore.errors import ModuleError, ModuleNotFoundError, ReloadFailedError
 from apcore.modules import ModuleDefinition, ModuleDescription, describe
+from apcore.modules.activity import leave
 from apcore.registry.admission import admit
 from apcore.registry.bulk import Origin, dispensable_ids, loading_order, module_to_renew, origin_of, presented
 from apcore.registry.draining import DRAIN_SECONDS, Unloaded, drain
@@ -250,7 +251,7 @@ class Registry:
             definition = self._definitions.get(module_id)
             if definition is None:
                 return None
-            definition.activity.is_leaving = True
+            leave(definition.activity)
             self._events.emit(REGISTRY_EVENTS["UNREGISTER"], module_id, definition.module)
             self._withdraw(module_id)
         self._events.removed(module_id, definition.module)

@@ -9,6 +9,7 @@ from typing import Any
 from apcore.discovery import Place
 from apcore.errors import ModuleError, ReloadFailedError
 from apcore.modules import ModuleDefinition
+from apcore.modules.activity import stay
 from apcore.registry.admission import admit
 from apcore.registry.bulk import Origin, presented
 from apcore.registry.draining import drain
@@ -70,5 +71,5 @@ def _bring_back(old: ModuleDefinition, state: Mapping[str, Any] | None, failure:
     except ModuleError as error:
         failure.add_note(f"The old instance does not load again either: {error.message}")
         raise failure from error
-    old.activity.is_leaving = False
+    stay(old.activity)
     resume(old, state)

@@ -17,6 +17,7 @@ from apcore.execution.merging import MergedChunks
 from apcore.execution.settings import ExecutorSettings
 from apcore.execution.streaming import hand_out
 from apcore.execution.timed import DEADLINE_PASSED
+from apcore.modules.activity import LEAVING, refuse
 from apcore.modules.definition import Function
 from apcore.pipeline import PipelineState
 
@@ -40,10 +41,10 @@ class Execute:
             # Exactly what was approved, also when a transaction that another one got in the way of runs again.
             state.inputs = copy.deepcopy(state.sealed_inputs)
         activity = definition.activity
-        activity.calls[state] = get_ident()  # before the look at is_leaving; see Activity
+        activity[state] = get_ident()  # before the look for LEAVING; see Activity
         try:
-            if activity.is_leaving:
-                activity.refuse(definition.module_id)
+            if LEAVING in activity:
+                refuse(definition.module_id)
             function, argument = definition.execute, state.inputs
             if state.grant is not None and state.grant.effect_digest is not None:
                 function, argument = await self._as_approved(state, state.grant.effect_digest)
@@ -55,7 +56,7 @@ class Execute:
                 result = state.runner.call_within(deadline, context, function, argument, context)
                 state.result = await result if type(result) is CoroutineType else result
         finally:
-            del activity.calls[state]
+            del activity[state]
         return state.result
 
     async def _stream(self, state: PipelineState, stream: Function, deadline: float | None) -> dict[str, Any]:

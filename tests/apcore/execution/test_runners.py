@@ -417,7 +417,7 @@ def test_an_async_module_that_ignores_its_deadline_is_interrupted(
         any_call(executor, module_id)
     [record] = [each for each in caplog.records if each.levelname == "ERROR"]
     assert f"Module {module_id} ignored its deadline (executor.default_timeout = 150 ms)" in record.getMessage()
-    assert not executor.registry.get_definition(module_id).activity.calls
+    assert not executor.registry.get_definition(module_id).activity
 
 
 def test_an_interrupted_coroutine_leaves_the_others_of_its_loop_alone() -> None:
@@ -503,7 +503,7 @@ def test_an_async_module_that_does_nothing_but_read_streams_ends_at_its_deadline
         asyncio.run(executor.call_async("outer.reads"))
     assert caught.value.module_id == "outer.reads"
     assert told == ["deaf.streams", "outer.reads"]
-    assert not executor.registry.get_definition("deaf.streams").activity.calls
+    assert not executor.registry.get_definition("deaf.streams").activity
 
 
 def test_interrupts_that_race_with_the_end_of_a_coroutine_never_leak() -> None:

@@ -284,7 +284,7 @@ def test_sixty_four_threads_and_a_thousand_tasks(seed: int) -> None:
     assert max(ledger.runs.values()) == 1  # and none is made twice
     assert {"done", "MODULE_TIMEOUT", "EXECUTION_CANCELLED", "cancelled from outside"} == set(ledger.kinds)
     assert left == 0
-    assert [run.executor.registry.get_definition(name).activity.calls for name in MODULES] == [{}] * len(MODULES)
+    assert [run.executor.registry.get_definition(name).activity for name in MODULES] == [{}] * len(MODULES)
     assert "apcore-stream" not in new_threads(threads_before)
     assert settles(lambda: {name: count for name, count in new_threads(threads_before).items() if count > 1} == {})
 
