@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,7 +28,8 @@ class EffectRecord:
     ``changes`` are the listed ones, at most as many as the builder was told to list; ``total`` and ``counts``
     (``{"store.Track:update": 1297}``) cover all. ``complete`` is False when ``gaps`` names something that could not be
     accounted for. ``unwatched`` names kinds of side effects that nobody looked at. ``digest`` covers every change,
-    listed or not, and the gaps; it is made when first asked for where nothing that it covers can change until then.
+    listed or not, and the gaps. Digest and counts are made when first asked for, where nothing that they cover can
+    change until then.
     """
 
     provenance: Provenance
@@ -49,42 +53,38 @@ class EffectRecord:
         secrets: SensitiveValues = NO_SECRETS,
     ) -> EffectRecord:
         """Consume ``changes`` once; keep the first ``listed`` of them, count and digest all, without ``secrets``."""
-        kept: list[Change] = []
-        counts: dict[str, int] = {}
-        digests: list[bytes] | None = None
-        total, hides = 0, bool(secrets)
-        for found in changes:
-            change = _without(secrets, found) if hides else found
-            total += 1
-            if digests is not None or total > listed or not is_settled(change):
-                digests = [change_digest(each) for each in kept] if digests is None else digests
-                digests.append(change_digest(change))
-            if total <= listed:
-                kept.append(change)
-            what = f"{change_kind(change)}:{change.action}"
-            counts[what] = counts.get(what, 0) + 1
-        known_gaps = tuple(gaps)
-        record, set_field = object.__new__(cls), object.__setattr__  # the digest may have to wait
+        shown = map(partial(_without, secrets), changes) if secrets else iter(changes)
+        kept, further, known_gaps = tuple(islice(shown, listed)), next(shown, None), tuple(gaps)
+        record, set_field = object.__new__(cls), object.__setattr__  # digest and counts may have to wait
         set_field(record, "provenance", provenance)
         set_field(record, "complete", not known_gaps and provenance != "none")
         set_field(record, "gaps", known_gaps)
         set_field(record, "unwatched", tuple(unwatched))
-        set_field(record, "changes", tuple(kept))
-        set_field(record, "counts", MappingProxyType(dict(sorted(counts.items()))))
-        set_field(record, "total", total)
-        if digests is not None:
-            set_field(record, "digest", effect_digest(provenance, known_gaps, digests))
+        set_field(record, "changes", kept)
+        if further is None and all(map(is_settled, kept)):
+            set_field(record, "total", len(kept))
+            return record
+        digests, counts = list[bytes](), Counter[str]()
+        for change in kept if further is None else chain(kept, (further,), shown):
+            digests.append(change_digest(change))
+            counts[_kind_and_action(change)] += 1
+        set_field(record, "total", len(digests))
+        set_field(record, "counts", _sorted(counts))
+        set_field(record, "digest", effect_digest(provenance, known_gaps, digests))
         return record
 
     if not TYPE_CHECKING:  # or every attribute would seem to exist
 
-        def __getattr__(self, name: str) -> str:
-            """The digest of a record that was made without it."""
-            if name != "digest":
+        def __getattr__(self, name: str) -> Any:
+            """What says something of all changes, of a record that was made without it."""
+            if name == "digest":
+                value = effect_digest(self.provenance, self.gaps, map(change_digest, self.changes))
+            elif name == "counts":
+                value = _sorted(Counter(map(_kind_and_action, self.changes)))
+            else:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            digest = effect_digest(self.provenance, self.gaps, map(change_digest, self.changes))
-            object.__setattr__(self, "digest", digest)
-            return digest
+            object.__setattr__(self, name, value)
+            return value
 
     @property
     def destructive(self) -> bool:
@@ -131,6 +131,14 @@ def change_kind(change: Change) -> str:
     """What sort of thing changes: the model label where known, else the part of the target before its first colon."""
     kind = change.extras.get("x-kind")
     return kind if isinstance(kind, str) else change.target.partition(":")[0]
+
+
+def _kind_and_action(change: Change) -> str:
+    return f"{change_kind(change)}:{change.action}"
+
+
+def _sorted(counts: Counter[str]) -> Mapping[str, int]:
+    return MappingProxyType(dict(sorted(counts.items())))
 
 
 def _without(secrets: SensitiveValues, change: Change) -> Change:

@@ -80,14 +80,14 @@ def _require_texts(**fields: object) -> None:
             raise TypeError(f"Change.{name} must be text, not {type(value).__name__}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class PreviewResult:
     """What `preview()` returns: a wrapper, so that fields can be added later. Raises TypeError for foreign items."""
 
     changes: list[Change]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "changes", list(all_changes(self.changes)))
+    def __init__(self, changes: Iterable[Change]) -> None:
+        object.__setattr__(self, "changes", all_changes(changes))
 
     def to_dict(self) -> dict[str, Any]:
         return {"changes": [change.to_dict() for change in self.changes]}
@@ -107,12 +107,13 @@ def _require_mapping(what: str, data: object) -> None:
         raise TypeError(f"{what} is read from a mapping, not from {type(data).__name__}")
 
 
-def all_changes(items: Iterable[Any]) -> Iterable[Change]:
-    """Pass the items through, raising TypeError at the first one that is not a `Change`."""
+def all_changes(items: Iterable[Any]) -> list[Change]:
+    """The items as a list of their own. Raises TypeError if they are no list, and for one that is not a `Change`."""
     given: object = items
-    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+    if type(given) is not list and (isinstance(given, str | Mapping) or not isinstance(given, Iterable)):
         raise TypeError(f"changes must be given as a list of Change, not as {type(given).__name__}")
-    for item in items:
-        if not isinstance(item, Change):
-            raise TypeError(f"expected a Change, got {type(item).__name__}")
-        yield item
+    changes = list(items)
+    for change in changes:
+        if not isinstance(change, Change):
+            raise TypeError(f"expected a Change, got {type(change).__name__}")
+    return changes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from apcore.redaction.keys import DEFAULT_SENSITIVE_KEYS, is_sensitive_path, means_secret
@@ -14,6 +14,8 @@ _VALUE_NAMES: Final = ("value", "old_value", "new_value")
 """What stands beside a `key` or a `name`."""
 _SHORTEST_CREDENTIAL: Final = 16
 """Of those that consist of letters, digits and underscores alone."""
+_NUMBERS: Final = frozenset({int, float, bool})
+"""Of these only the name can tell that they are secret."""
 
 
 def redact_sensitive(data: Any, schema: Mapping[str, Any]) -> Any:
@@ -32,9 +34,9 @@ def redact(data: Any, schema: Mapping[str, Any] | None = None, keys: Collection[
     text counts. What contains itself, or is nested too deeply to be looked through, is hidden as a whole.
     """
     known = frozenset(keys)
-    return hidden_where_too_deep(
-        lambda value: _without(value if schema is None else mask_sensitive(value, schema), known), data
-    )
+    if schema is None:
+        return hidden_where_too_deep(_without, data, known)
+    return hidden_where_too_deep(lambda value: _without(mask_sensitive(value, schema), known), data)
 
 
 def _without(value: Any, keys: frozenset[str]) -> Any:
@@ -62,26 +64,36 @@ def _fields_without(value: Any, fields: Mapping[Any, Any], keys: frozenset[str])
     for name, each in fields.items():
         if each is None:
             continue
-        shown = REDACTED_VALUE if _is_secret(name, keys, secret_pair) else _without(each, keys)
+        if _is_secret(name, keys, secret_pair):
+            shown = REDACTED_VALUE
+        elif type(each) in _NUMBERS:
+            continue
+        else:
+            shown = _without(each, keys)
         if shown is not each:
             cleaned = dict(fields) if cleaned is None else cleaned
             cleaned[name] = shown
     shown_fields = fields if cleaned is None else cleaned
-    if any(_holds_credentials(name, keys) for name in fields):
+    if _hold_credentials(fields, keys):
         return {_without(name, keys): each for name, each in shown_fields.items()}
     return value if cleaned is None else cleaned
 
 
-def _holds_credentials(name: Any, keys: frozenset[str]) -> bool:
-    if not isinstance(name, str) or (len(name) < _SHORTEST_CREDENTIAL and name.isidentifier()):
-        return False
-    return hide_credentials(name, keys) is not name
+def _hold_credentials(names: Iterable[Any], keys: frozenset[str]) -> bool:
+    for name in names:
+        if (
+            isinstance(name, str)
+            and not (len(name) < _SHORTEST_CREDENTIAL and name.isidentifier())
+            and hide_credentials(name, keys) is not name
+        ):
+            return True
+    return False
 
 
 def _is_secret(name: Any, keys: frozenset[str], secret_pair: bool) -> bool:
-    if isinstance(name, bytes):
-        name = name.decode("latin-1")
-    return isinstance(name, str) and (means_secret(name, keys) or (secret_pair and name in _VALUE_NAMES))
+    if isinstance(name, str):
+        return means_secret(name, keys) or (secret_pair and name in _VALUE_NAMES)
+    return isinstance(name, bytes) and _is_secret(name.decode("latin-1"), keys, secret_pair)
 
 
 def _names_secret(value: Mapping[Any, Any], keys: frozenset[str]) -> bool:

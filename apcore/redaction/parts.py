@@ -46,13 +46,13 @@ def text_of(value: Any) -> str | None:
         return None
 
 
-def hidden_where_too_deep(clean: Callable[[Any], Any], value: Any) -> Any:
-    """`clean(value)`; what contains itself, or is nested too deeply to be looked through, is hidden as a whole."""
+def hidden_where_too_deep(clean: Callable[..., Any], value: Any, *args: Any) -> Any:
+    """`clean(value, …)`; what contains itself, or is nested too deeply to be looked through, is hidden as a whole."""
     try:
-        return clean(value)
+        return clean(value, *args)
     except RecursionError:
         if not isinstance(value, Mapping):
             return REDACTED_VALUE
         if len(value) == 1:
             return dict.fromkeys(value, REDACTED_VALUE)
-        return {name: hidden_where_too_deep(clean, {name: each})[name] for name, each in value.items()}
+        return {name: hidden_where_too_deep(clean, {name: each}, *args)[name] for name, each in value.items()}

@@ -76,12 +76,14 @@ def test_a_caller_cannot_hide_what_happens_by_calling_it_a_secret() -> None:
 
 
 @given(st.lists(changes, max_size=5), st.lists(st.text(), max_size=2))
-def test_a_digest_that_is_made_later_is_the_one_that_would_have_been_made_at_once(
+def test_a_digest_and_counts_that_are_made_later_are_those_that_would_have_been_made_at_once(
     found: list[Change], gaps: list[str]
 ) -> None:
     late = EffectRecord.build("planned", found, gaps=gaps)
     assert late.digest == effect_digest("planned", gaps, [change_digest(each) for each in found])
     assert late.digest == late.digest
+    at_once = EffectRecord.build("planned", found, gaps=gaps, listed=0)
+    assert (late.counts, late.total, late.digest) == (at_once.counts, at_once.total, at_once.digest)
 
 
 def test_a_record_whose_digest_nobody_asked_for_yet_can_be_copied_compared_and_shown() -> None:
@@ -95,6 +97,7 @@ def test_a_record_whose_digest_nobody_asked_for_yet_can_be_copied_compared_and_s
     assert record() == record()
     assert replace(record(), gaps=("a trigger wrote",)).digest == digest
     assert hasattr(record(), "digest")
+    assert replace(record(), gaps=("a trigger wrote",)).counts == {"a:update": 1}
     assert not hasattr(record(), "summary")
 
 
