@@ -53,6 +53,15 @@ class App:
     """The `MetricsCollector`, None where metrics are off."""
     extensions: ExtensionManager = field(default_factory=ExtensionManager)
     """What others put in the place of the framework's own (§11.3)."""
+    undecided: tuple[Any, ...] = field(default=(), repr=False)
+    """The middleware that feeds ``usage`` and ``error_history``, where no configuration said whether it is wanted."""
+
+    def watch_calls(self) -> None:
+        """Feed ``usage`` and ``error_history`` from now on, unless a configuration has decided about that (§10.4)."""
+        installed = {entry.id for entry in self.executor.middleware}
+        for middleware in self.undecided:
+            if middleware.id not in installed:
+                self.executor.use(middleware)
 
 
 def build_app(
@@ -79,10 +88,11 @@ def build_app(
     configuration come, where they are not given: the access list, which denies by default (C-64); the registry, with
     what ``extensions``, ``schema`` and ``bindings`` name, unless ``extensions.auto_discover`` is off; the sizes of
     usage and error history; what is traced, counted and logged; and the middleware, to which ``middleware`` and the
-    objects in ``middlewares`` are added. Without one, and without ``acl``, every call is allowed, and neither traced
-    nor counted. ``extensions``, and those that the configuration names, come before all of this and before the parts
-    that are given (§11.3). ``secrets_of`` finds what the error history must not keep. ``tracer_provider`` is
-    OpenTelemetry's, if spans shall go to another than the global one.
+    objects in ``middlewares`` are added. Without one, and without ``acl``, every call is allowed and none is traced,
+    and calls are counted from when system modules come that tell of it. ``extensions``, and those that the
+    configuration names, come before all of this and before the parts that are given (§11.3). ``secrets_of`` finds what
+    the error history must not keep. ``tracer_provider`` is OpenTelemetry's, if spans shall go to another than the
+    global one.
 
     Raises ConfigError, ACLRuleError for an access list that cannot be read, and what ``Registry.discover`` raises.
     """
@@ -129,7 +139,8 @@ def build_app(
         sensitive_keys=observability.sensitive_keys,
     )
     built_ins = observing(observability, tracing=tracing, metrics=metrics)
-    built_ins += watching(configured, watched) if is_whole else ()
+    watchers = watching(configured, watched)
+    built_ins += watchers if is_whole else ()
     for entry in assembled(built_ins, layers, listed(middlewares)):
         executor.use(entry.middleware, id=entry.id, priority=entry.priority)
     apply_extensions(extended, registry, executor, traces=False)
@@ -153,6 +164,7 @@ def build_app(
         tracing,
         metrics,
         extended,
+        () if is_whole else tuple(each for each in watchers if each.id not in layers.disabled),
     )
 
 

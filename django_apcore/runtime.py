@@ -17,9 +17,10 @@ from apcore.context import ContextFactory
 from apcore.events import EventEmitter
 from apcore.execution import Executor
 from apcore.extensions import apply_extensions, load_extensions
+from apcore.ids import SYSTEM_PREFIX
 from apcore.middleware.builtin.invariants import InvariantsMiddleware
 from apcore.registry import Registry
-from apcore.system import SYSTEM_PREFIX, register_sys_modules
+from apcore.system import register_sys_modules
 from apcore.telemetry.error_history import ErrorHistory, limits_from
 from apcore.telemetry.error_records import ErrorLimits
 from apcore.telemetry.flushing import Flusher

@@ -1,6 +1,7 @@
 """Module IDs: grammar, origin in paths, conflicts, patterns, other languages (§2, §6.2)."""
 
 from apcore.ids.casing import pascal_case, snake_case
+from apcore.ids.classification import SYSTEM_PREFIX, Classification, classify, is_reader, is_system_module
 from apcore.ids.conflicts import IdConflict, detect_id_conflicts, refuse_conflicts
 from apcore.ids.grammar import (
     CANONICAL_ID_PATTERN,
@@ -23,17 +24,22 @@ __all__ = [
     "LANGUAGE_KEYWORDS",
     "MAX_ID_LENGTH",
     "RESERVED_WORDS",
+    "SYSTEM_PREFIX",
+    "Classification",
     "IdConflict",
     "IdMap",
     "LocalNames",
     "ModuleReference",
     "VersionedName",
     "calculate_specificity",
+    "classify",
     "detect_id_conflicts",
     "detect_language",
     "directory_to_canonical_id",
     "from_canonical",
     "is_canonical_id",
+    "is_reader",
+    "is_system_module",
     "local_names",
     "match_pattern",
     "normalize_to_canonical_id",

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from apcore.context import Context
+from apcore.ids import is_system_module
 from apcore.modules import ModuleDefinition, describe, source_file
 from apcore.system.base import COUNT, MODULE_ID, READ, closed
-from apcore.system.classification import is_system_module
 from apcore.system.ports import SystemApp
 
 _OPEN: Final = {"type": "object"}

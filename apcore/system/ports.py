@@ -33,6 +33,10 @@ class SystemApp(Protocol):
     @property
     def error_history(self) -> ErrorHistory: ...
 
+    def watch_calls(self) -> None:
+        """Begin to feed ``usage`` and ``error_history``, where nobody has decided about that."""
+        ...
+
 
 class KeptOverrides(Protocol):
     """Configuration values by dotted key, from where they are kept."""

@@ -37,6 +37,7 @@ def register_sys_modules(
 ) -> list[str]:
     """Register the system modules that the settings ask for, and take up what `overrides` holds. Returns their IDs.
 
+    An app that nobody configured begins to count its calls and to keep their errors: the modules tell of nothing else.
     `settings` are a `Config`, a mapping like its section `sys_modules`, or SysModulesSettings; without them they are
     those of `config`, by default the app's own configuration. With `enabled` false, which is the default, nothing is
     registered (§6.6.3).
@@ -72,6 +73,8 @@ def register_sys_modules(
     chosen = {name: each for name, each in modules.items() if name.startswith(tuple(wanted))}
     for module_id, module in chosen.items():
         app.registry.register_internal(module_id, module)
+    if found.health or found.usage:
+        app.watch_calls()
     return list(chosen)
 
 

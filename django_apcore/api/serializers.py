@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apcore.ids import is_system_module
 from apcore.modules import ModuleDefinition, describe
-from apcore.system import is_system_module
 from django_apcore import runtime
 from django_apcore.api.effects import change_dict, effect_dict, effect_summary
 from django_apcore.api.links import link

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from apcore.context import Context
 from apcore.errors import ModuleError
+from apcore.ids import is_reader
 from apcore.middleware.builtin.timing import TimingMiddleware
 from apcore.telemetry.outcomes import error_code_of, is_fault, is_waiting
 from apcore.telemetry.usage import UsageCollector, caller_type_of
@@ -14,7 +15,8 @@ from apcore.telemetry.usage import UsageCollector, caller_type_of
 class UsageMiddleware(TimingMiddleware):
     """Records duration, kind of caller and outcome of every call that got as far as the module's inputs.
 
-    A run that was undone because a person has to decide (``APPROVAL_PENDING``) is no call.
+    A run that was undone because a person has to decide (``APPROVAL_PENDING``) is no call. Nor is a look at what is
+    counted: ``system.health.*``, ``system.usage.*`` and ``system.manifest.*`` must not change what they show (§6.7).
     """
 
     id: ClassVar[str] = "usage"
@@ -27,7 +29,7 @@ class UsageMiddleware(TimingMiddleware):
     def ended(self, module_id: str, context: Context, duration_ms: float, error: ModuleError | None) -> None:
         """Count it."""
         code = error_code_of(error)
-        if is_waiting(code):
+        if is_waiting(code) or is_reader(module_id):
             return
         identity = context.identity
         self._collector.record(

@@ -4,7 +4,6 @@ import pytest
 
 from apcore import module
 from apcore.errors import InvalidInputError, ModuleError, ModuleNotFoundError, SchemaValidationError
-from apcore.middleware.builtin.usage import UsageMiddleware
 
 
 def summary(app, **inputs):
@@ -53,7 +52,6 @@ def shelf(number: int) -> dict[str, int]:
 @pytest.mark.req("R-6.7-02")
 def test_no_caller_alone_can_make_a_module_ill(app):
     app.registry.register("a.shelf", shelf)
-    app.executor.use(UsageMiddleware(app.usage))
 
     def call(number, times=1):
         for _ in range(times):

@@ -1,6 +1,12 @@
+from contextlib import suppress
+
 import pytest
 
-from apcore.errors import InvalidInputError, ModuleNotFoundError
+from apcore import ACL, ErrorHistory, ErrorHistoryMiddleware, Registry, build_app
+from apcore.errors import InvalidInputError, ModuleNotFoundError, SchemaValidationError
+from apcore.middleware.configuration import MiddlewareSettings
+from apcore.system import register_sys_modules
+from tests.apcore.system.conftest import Module
 
 
 @pytest.mark.req("R-6.7-05", "R-10.4-03")
@@ -15,6 +21,46 @@ def test_the_summary_has_the_figures_of_the_collector(app, record):
     assert [(each["module_id"], each["call_count"]) for each in output["modules"]] == [("math.add", 4), ("a.gone", 1)]
     collected = app.usage.summary(48).to_dict()
     assert output["modules"] == collected["modules"]
+
+
+@pytest.mark.req("R-6.7-06", "R-6.7-01", "R-10.4-02")
+def test_an_app_that_nobody_configured_counts_from_the_registration_on():
+    app = build_app()
+    app.registry.register("math.add", Module)
+    app.executor.call("math.add", {"n": 1})
+    register_sys_modules(app, {"enabled": True})
+    for inputs in ({"n": 1}, {"n": 2}, {}):
+        with suppress(SchemaValidationError):
+            app.executor.call("math.add", inputs)
+
+    output = app.executor.call("system.usage.module", {"module_id": "math.add"})
+    health = app.executor.call("system.health.module", {"module_id": "math.add"})
+
+    assert (output["call_count"], output["error_count"]) == (3, 1)
+    assert (health["status"], [each["code"] for each in health["recent_errors"]]) == (
+        "healthy",
+        ["SCHEMA_VALIDATION_ERROR"],
+    )
+
+
+@pytest.mark.req("R-11.4-03")
+@pytest.mark.parametrize("disabling", ["config", "middleware"])
+def test_who_disabled_counting_is_not_counted(disabling):
+    disabled = {"disabled": ["usage"]}
+    how = {"config": {"middleware": disabled}, "middleware": MiddlewareSettings.read(disabled)}
+    app = build_app(acl=ACL([], "allow"), **{disabling: how[disabling]})
+    app.registry.register("math.add", Module)
+    register_sys_modules(app, {"enabled": True})
+    app.executor.call("math.add", {"n": 1})
+    assert app.executor.call("system.usage.module", {"module_id": "math.add"})["call_count"] == 0
+
+
+def test_what_counts_already_is_left_in_place():
+    app = build_app(middlewares=[ErrorHistoryMiddleware(ErrorHistory(), Registry())])
+    register_sys_modules(app, {"enabled": True})
+    register_sys_modules(app, {"enabled": False})
+    watching = [entry.id for entry in app.executor.middleware if entry.id in ("error_history", "usage")]
+    assert sorted(watching) == ["error_history", "usage"]
 
 
 @pytest.mark.req("R-6.7-06", "R-10.4-03")

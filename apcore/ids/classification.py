@@ -21,6 +21,11 @@ def is_system_module(module_id: str) -> bool:
     return module_id.startswith(SYSTEM_PREFIX)
 
 
+def is_reader(module_id: str) -> bool:
+    """Whether it is a system module that only looks at what the framework knows, and must not change it (§6.7)."""
+    return module_id.startswith(SYSTEM_PREFIX) and classify(module_id) in ("observability", "introspection")
+
+
 def classify(module_id: str) -> Classification | None:
     """The class of a system module, None for modules of users and for `system.<vendor>.*` (§6.6.2)."""
     return next((kind for prefix, kind in _BY_PREFIX.items() if module_id.startswith(prefix)), None)

@@ -1,6 +1,6 @@
 import pytest
 
-from apcore.system import classify, is_system_module
+from apcore.ids import classify, is_reader, is_system_module
 
 
 @pytest.mark.req("R-6.6.2-01", "R-6.6.2-02")
@@ -18,6 +18,21 @@ from apcore.system import classify, is_system_module
 )
 def test_the_prefix_says_what_kind_a_module_is(module_id, kind):
     assert classify(module_id) == kind
+
+
+@pytest.mark.parametrize(
+    ("module_id", "only_looks"),
+    [
+        ("system.health.module", True),
+        ("system.usage.summary", True),
+        ("system.manifest.full", True),
+        ("system.control.toggle_feature", False),
+        ("system.acme.status", False),
+        ("store.orders.find", False),
+    ],
+)
+def test_what_only_looks_is_known_by_its_prefix(module_id, only_looks):
+    assert is_reader(module_id) is only_looks
 
 
 @pytest.mark.parametrize(
