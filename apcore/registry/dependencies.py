@@ -146,7 +146,7 @@ def _note_missing(node: Node, wanted: Dependency) -> None:
     raise DependencyNotFoundError(
         f"Module '{node.module_id}' depends on '{wanted.module_id}', which does not exist",
         module_id=node.module_id,
-        details={"module_id": node.module_id, "dependency": wanted.module_id},
+        details={"module_id": node.module_id, "dependency_id": wanted.module_id},
     )
 
 
@@ -160,7 +160,7 @@ def _note_unfit(node: Node, wanted: Dependency, actual: str) -> None:
         module_id=node.module_id,
         details={
             "module_id": node.module_id,
-            "dependency": wanted.module_id,
+            "dependency_id": wanted.module_id,
             "required": wanted.version,
             "actual": actual,
         },

@@ -73,7 +73,7 @@ def test_a_circle_is_named_with_its_path(nodes, cycle):
 def test_a_missing_dependency_is_an_error():
     with pytest.raises(DependencyNotFoundError) as caught:
         resolve_dependencies([node("a", "no.such")])
-    assert caught.value.details == {"module_id": "a", "dependency": "no.such"}
+    assert caught.value.details == {"module_id": "a", "dependency_id": "no.such"}
 
 
 @pytest.mark.req("R-5.15.2-02", "R-5.3-08")
@@ -88,7 +88,7 @@ def test_a_missing_optional_dependency_is_told(caplog):
 def test_a_version_that_does_not_fit_is_an_error():
     with pytest.raises(DependencyVersionMismatchError) as caught:
         resolve_dependencies([node("a", {"module_id": "b", "version": "^2.0.0"}), node("b")])
-    assert caught.value.details == {"module_id": "a", "dependency": "b", "required": "^2.0.0", "actual": "1.0.0"}
+    assert caught.value.details == {"module_id": "a", "dependency_id": "b", "required": "^2.0.0", "actual": "1.0.0"}
 
 
 @pytest.mark.req("R-5.15.2-06")
