@@ -100,8 +100,8 @@ class AsyncTaskManager:
         on_progress: TaskCallback | None = None,
         on_complete: TaskCallback | None = None,
         on_error: TaskCallback | None = None,
-    ) -> str:
-        """Let a call run in the background and return its task ID; the task is pending (§5.8).
+    ) -> Task:
+        """Let a call run in the background; returned is the task, which has an ID and is pending (§5.8).
 
         The inputs are copied. Whatever is wrong with the call, an unknown module or a denied caller too, ends the task
         as failed. Callbacks get the Task, on its event loop; they may be coroutine functions, and their failures
@@ -119,10 +119,13 @@ class AsyncTaskManager:
             self._store.add(task)
             self._jobs[task.task_id] = job
         self._slots.put(job)
-        return task.task_id
+        return task
 
-    def get_status(self, task_id: str) -> Task:
+    # Where an ID is asked for, the task that submit() returned does as well.
+
+    def get_status(self, task_id: str | Task) -> Task:
         """The task as it is now: status, progress, result, error (§5.8). Raises TaskNotFoundError."""
+        task_id = _id_of(task_id)
         task = self._store.get(task_id)
         if task is None:
             raise TaskNotFoundError(f"There is no task {task_id!r}", details={"task_id": task_id})
@@ -132,12 +135,13 @@ class AsyncTaskManager:
         """The tasks, or those in one state, oldest first. Raises ValueError for an unknown state."""
         return [*self._store.list(None if status is None else TaskStatus(status))]
 
-    def cancel(self, task_id: str) -> bool:
+    def cancel(self, task_id: str | Task) -> bool:
         """Ask for the end of a task; false if it has finished already (§5.8). Raises TaskNotFoundError.
 
         A task that waits is cancelled at once, and its module never called (C-51). One that runs has its cancel token
         set, and is cancelled when the module gives up; a module that finishes all the same has completed.
         """
+        task_id = _id_of(task_id)
         before, task = self._store.update(task_id, _asked_to_end)
         if before.is_finished:
             return False
@@ -152,7 +156,7 @@ class AsyncTaskManager:
 
     # Waiting
 
-    def wait(self, task_id: str, timeout: float | None = None) -> Task:
+    def wait(self, task_id: str | Task, timeout: float | None = None) -> Task:
         """Wait until a task has finished and its callbacks have returned, at most ``timeout`` seconds.
 
         Raises TaskNotFoundError, TimeoutError, InternalError for a task that nobody here will finish, because its store
@@ -160,11 +164,13 @@ class AsyncTaskManager:
         for itself: use ``wait_async`` there.
         """
         _refuse_to_block_a_loop("wait_async")
+        task_id = _id_of(task_id)
         job = self._unfinished(task_id)
         return self._finished(task_id) if job is None else job.done.result(timeout)
 
-    async def wait_async(self, task_id: str, timeout: float | None = None) -> Task:  # noqa: ASYNC109 - as in wait()
+    async def wait_async(self, task_id: str | Task, timeout: float | None = None) -> Task:  # noqa: ASYNC109 - as in wait()
         """Like ``wait``, from a coroutine, which may run on another loop than the task."""
+        task_id = _id_of(task_id)
         job = self._unfinished(task_id)
         if job is None:
             return self._finished(task_id)
@@ -368,6 +374,10 @@ def _cut_short(task: Task) -> Task:
 def _insist(job: Job) -> None:
     if job.call is not None:
         job.call.cancel()
+
+
+def _id_of(task: str | Task) -> str:
+    return task.task_id if isinstance(task, Task) else task
 
 
 def _refuse_to_block_a_loop(instead: str) -> None:

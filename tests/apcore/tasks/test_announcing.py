@@ -53,7 +53,7 @@ def names(heard):
 
 
 def test_the_life_of_a_task_is_heard(manager, heard):
-    task_id = manager.submit("work.echo", {"number": 1})
+    task_id = manager.submit("work.echo", {"number": 1}).task_id
     task = manager.wait(task_id, 10)
     assert names(heard) == ["submitted", "started", "completed"]
     assert dict(heard[-1].data) == {"module_id": "work.echo", "task_id": task_id}
@@ -77,9 +77,9 @@ def test_a_task_that_is_cancelled_before_it_starts_was_never_started(emitter, he
     with AsyncTaskManager(Executor(registry), events=emitter, max_concurrent=1) as manager:
         tasks = [manager.submit("work.echo", {"number": number}) for number in range(50)]
         cancelled = manager.cancel(tasks[-1])
-        for task_id in tasks:
-            manager.wait(task_id, 10)
-    mine = [event for event in heard if event.data["task_id"] == tasks[-1]]
+        for task in tasks:
+            manager.wait(task, 10)
+    mine = [event for event in heard if event.data["task_id"] == tasks[-1].task_id]
     assert names(mine) == (["submitted", "cancelled"] if cancelled else ["submitted", "started", "completed"])
 
 

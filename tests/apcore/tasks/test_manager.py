@@ -54,11 +54,21 @@ class StateLog(MemoryTaskStore):
 
 
 @pytest.mark.req("R-5.8-06")
-def test_submitting_gives_an_id_and_the_task_is_pending_or_running(manager, workshop):
-    task_id = manager.submit("work.held")
+def test_submitting_gives_a_task_with_an_id_that_is_pending(manager, workshop):
+    task = manager.submit("work.held")
 
-    assert isinstance(task_id, str)
-    assert manager.get_status(task_id).status in ("pending", "running")
+    assert isinstance(task.task_id, str)
+    assert task.status == "pending"
+    assert task.to_dict() == {"task_id": task.task_id, "module_id": "work.held", "status": "pending", "progress": 0.0}
+    assert manager.get_status(task.task_id).status in ("pending", "running")
+
+
+@pytest.mark.req("R-5.8-07", "R-5.8-08")
+def test_a_task_does_where_its_id_is_asked_for(manager):
+    task = manager.submit("work.echo", {"number": 1})
+
+    assert manager.wait(task, PATIENCE) == asyncio.run(manager.wait_async(task, PATIENCE)) == manager.get_status(task)
+    assert manager.cancel(task) is False
 
 
 @pytest.mark.req("R-5.8-07", "R-5.8-01")
@@ -132,7 +142,7 @@ def test_inputs_are_those_of_the_moment_of_submission(manage, workshop):
     manager = manage(max_concurrent=1)
     inputs = {"number": 1}
     manager.submit("work.held")
-    task_id = manager.submit("work.echo", inputs)
+    task_id = manager.submit("work.echo", inputs).task_id
     inputs["number"] = 2
     workshop.gate.set()
 
@@ -149,9 +159,9 @@ def test_an_unknown_task_is_an_error(manager):
 
 
 def test_tasks_are_listed_by_state(manager, workshop):
-    done = manager.submit("work.echo", {"number": 1})
+    done = manager.submit("work.echo", {"number": 1}).task_id
     manager.wait(done, PATIENCE)
-    running = manager.submit("work.held")
+    running = manager.submit("work.held").task_id
     assert workshop.entered.wait(PATIENCE)
 
     assert [task.task_id for task in manager.list()] == [done, running]
@@ -176,7 +186,7 @@ def test_tasks_are_listed_by_state(manager, workshop):
     ],
 )
 def test_progress_stays_between_0_and_100(manager, workshop, step, progress):
-    task_id = manager.submit("work.stepwise", {"steps": [step]})
+    task_id = manager.submit("work.stepwise", {"steps": [step]}).task_id
     assert workshop.entered.wait(PATIENCE)
 
     task = manager.get_status(task_id)
@@ -199,9 +209,9 @@ def test_callbacks_hear_of_progress_and_of_the_end_once_and_in_order(manager, wo
         return record_async if is_async else record
 
     callbacks = {name: recorder(name) for name in ("on_progress", "on_complete", "on_error")}
-    good = manager.submit("work.stepwise", {"steps": [[1, 2], [2, 2]]}, **callbacks)
+    good = manager.submit("work.stepwise", {"steps": [[1, 2], [2, 2]]}, **callbacks).task_id
     manager.wait(good, PATIENCE)
-    bad = manager.submit("work.broken", **callbacks)
+    bad = manager.submit("work.broken", **callbacks).task_id
     manager.wait(bad, PATIENCE)
 
     assert heard == [
@@ -221,7 +231,7 @@ def test_a_callback_that_fails_harms_nobody_and_is_logged_without_its_text(manag
     async def fail_later(task: Task) -> None:
         raise ValueError("password=hunter2")
 
-    task_id = manager.submit("work.stepwise", {"steps": [[1, 2]]}, on_progress=fail, on_complete=fail_later)
+    task_id = manager.submit("work.stepwise", {"steps": [[1, 2]]}, on_progress=fail, on_complete=fail_later).task_id
 
     assert manager.wait(task_id, PATIENCE).status == "completed"
     assert caplog.text.count("ValueError") == 2
@@ -232,7 +242,7 @@ def test_who_cancels_a_waiting_task_is_heard_by_on_error(manage, workshop):
     manager = manage(max_concurrent=1)
     heard: list[Task] = []
     manager.submit("work.held")
-    task_id = manager.submit("work.echo", {"number": 1}, on_error=heard.append, on_complete=heard.append)
+    task_id = manager.submit("work.echo", {"number": 1}, on_error=heard.append, on_complete=heard.append).task_id
 
     manager.cancel(task_id)
     manager.wait(task_id, PATIENCE)
@@ -248,7 +258,7 @@ def test_a_task_that_waits_is_cancelled_at_once_and_its_module_never_runs(manage
     manager = manage(max_concurrent=1)
     manager.submit("work.held")
     assert workshop.entered.wait(PATIENCE)
-    task_id = manager.submit("work.echo", {"number": 1})
+    task_id = manager.submit("work.echo", {"number": 1}).task_id
 
     assert manager.cancel(task_id) is True
     task = manager.get_status(task_id)
@@ -264,7 +274,7 @@ def test_a_task_that_waits_is_cancelled_at_once_and_its_module_never_runs(manage
 def test_a_task_that_runs_ends_when_its_module_heeds_the_token(manage, workshop):
     store = StateLog()
     manager = manage(store=store)
-    task_id = manager.submit("work.held")
+    task_id = manager.submit("work.held").task_id
     assert workshop.entered.wait(PATIENCE)
 
     assert manager.cancel(task_id) is True
@@ -275,7 +285,7 @@ def test_a_task_that_runs_ends_when_its_module_heeds_the_token(manage, workshop)
 
 def test_a_coroutine_that_ignores_its_token_is_cancelled_where_it_awaits(manage, workshop):
     manager = manage(cancel_grace=0)
-    task_id = manager.submit("work.asleep")
+    task_id = manager.submit("work.asleep").task_id
     assert workshop.entered.wait(PATIENCE)
 
     manager.cancel(task_id)
@@ -285,7 +295,7 @@ def test_a_coroutine_that_ignores_its_token_is_cancelled_where_it_awaits(manage,
 
 
 def test_a_module_that_finishes_all_the_same_has_completed(manager, workshop):
-    task_id = manager.submit("work.deaf")
+    task_id = manager.submit("work.deaf").task_id
     assert workshop.entered.wait(PATIENCE)
     assert manager.cancel(task_id) is True
     workshop.gate.set()
@@ -343,7 +353,7 @@ def test_what_is_not_safe_or_cannot_succeed_is_not_tried_again(manage, workshop,
 def test_a_task_that_waits_for_its_next_attempt_can_be_cancelled(manage, workshop):
     workshop.failures_left = 99
     manager = manage(retry=RetryPolicy(first_delay=3600, longest_delay=3600))
-    task_id = manager.submit("work.shaky")
+    task_id = manager.submit("work.shaky").task_id
     while manager.get_status(task_id).status != "pending" or not workshop.calls:
         pass
 
@@ -357,12 +367,12 @@ def test_a_task_that_waits_for_its_next_attempt_can_be_cancelled(manage, worksho
 
 def test_more_tasks_than_allowed_are_refused_until_one_finishes(manage, workshop):
     manager = manage(max_tasks=2, max_concurrent=1)
-    first, second = manager.submit("work.held"), manager.submit("work.held")
+    first, second = (manager.submit("work.held").task_id for _ in range(2))
 
     with pytest.raises(TaskLimitExceededError, match="2 tasks") as refusal:
         manager.submit("work.held")
     manager.cancel(second)
-    third = manager.submit("work.held")
+    third = manager.submit("work.held").task_id
 
     assert refusal.value.to_dict()["details"] == {"max_tasks": 2}
     assert refusal.value.retryable is True
@@ -417,7 +427,7 @@ def test_what_cannot_be_submitted_is_said_at_once(manage, arguments, words):
 
 def test_nobody_waits_for_a_task_that_another_manager_runs(manage):
     store = MemoryTaskStore()
-    task_id = manage(store=store).submit("work.held")
+    task_id = manage(store=store).submit("work.held").task_id
 
     with pytest.raises(InternalError, match="Nobody here runs task"):
         manage(store=store).wait(task_id)
@@ -428,7 +438,7 @@ def test_nobody_waits_for_a_task_that_another_manager_runs(manage):
 
 def test_finished_tasks_are_dropped_by_age_and_others_stay(manager, workshop):
     done = manager.wait(manager.submit("work.echo", {"number": 1}), PATIENCE)
-    running = manager.submit("work.held")
+    running = manager.submit("work.held").task_id
 
     assert manager.reap() == 0
     assert manager.reap(older_than=0) == 1
@@ -441,14 +451,14 @@ def test_submitting_reaps(manage):
     manager = manage(keep_finished=0)
     manager.wait(manager.submit("work.echo", {"number": 1}), PATIENCE)
 
-    last = manager.submit("work.echo", {"number": 2})
+    last = manager.submit("work.echo", {"number": 2}).task_id
 
     assert [task.task_id for task in manager.list()] == [last]
 
 
 def test_shutdown_waits_and_takes_nothing_more(manage, workshop):
     manager = manage(max_concurrent=1)
-    held, waiting = manager.submit("work.held"), manager.submit("work.echo", {"number": 1})
+    held, waiting = manager.submit("work.held").task_id, manager.submit("work.echo", {"number": 1}).task_id
     with pytest.raises(TimeoutError):
         manager.shutdown(timeout=0)
     with pytest.raises(TaskManagerClosedError):
@@ -473,7 +483,7 @@ def test_shutdown_may_cancel(manage, workshop):
 
 def test_a_with_block_waits_for_its_tasks(executor):
     with AsyncTaskManager(executor) as manager:
-        task_id = manager.submit("work.echo", {"number": 1})
+        task_id = manager.submit("work.echo", {"number": 1}).task_id
 
     assert manager.get_status(task_id).status is TaskStatus.COMPLETED
 
@@ -530,7 +540,7 @@ def test_a_store_that_fails_leaves_nobody_waiting_and_blocks_no_other_task(manag
 def test_a_task_runs_on_the_loop_that_submits_it(executor):
     async def run() -> Task:
         async with AsyncTaskManager(executor) as manager:
-            task_id = manager.submit("work.echo_async", {"number": 1})
+            task_id = manager.submit("work.echo_async", {"number": 1}).task_id
             assert "apcore-tasks" not in {thread.name for thread in threading.enumerate()}
             return await manager.wait_async(task_id, PATIENCE)
 
@@ -563,7 +573,7 @@ def test_tasks_of_a_loop_that_ends_are_cancelled_and_the_others_go_on(manage, wo
 
 def test_waiting_can_be_given_up_without_harm_to_the_task(manage, workshop):
     manager = manage()
-    task_id = manager.submit("work.held")
+    task_id = manager.submit("work.held").task_id
 
     async def give_up() -> None:
         with pytest.raises(TimeoutError):

@@ -140,7 +140,9 @@ def test_cancel_and_start_at_the_same_instant(executor, ledger, seed):
             cancelling = pool.submit(cancel_each)
             for number in range(rounds):
                 name = dice.choice(["race.sync", "race.slow"])
-                ids[number] = manager.submit(name, {"number": number}, on_complete=ledger.hear, on_error=ledger.hear)
+                ids[number] = manager.submit(
+                    name, {"number": number}, on_complete=ledger.hear, on_error=ledger.hear
+                ).task_id
                 barrier.wait(PATIENCE)
             cancelling.result(PATIENCE)
         ends = {number: manager.wait(task_id, PATIENCE) for number, task_id in ids.items()}
@@ -158,7 +160,9 @@ def test_a_thousand_tasks_of_many_threads_with_random_cancellations(executor, le
             dice = random.Random(seed * 100 + part)
             for number in numbers[part::4]:
                 name = dice.choice(["race.sync", "race.slow", "race.shaky"])
-                ids[number] = manager.submit(name, {"number": number}, on_complete=ledger.hear, on_error=ledger.hear)
+                ids[number] = manager.submit(
+                    name, {"number": number}, on_complete=ledger.hear, on_error=ledger.hear
+                ).task_id
                 for _ in range(dice.randrange(2)):
                     manager.cancel(ids[dice.choice(tuple(ids))])
 
@@ -194,12 +198,12 @@ def test_a_loop_that_ends_in_the_middle_leaves_nobody_waiting(executor, ledger):
     manager = AsyncTaskManager(executor, max_concurrent=3)
 
     async def submit_and_leave() -> list[str]:
-        ids = [manager.submit("race.slow", {"number": number}) for number in range(50)]
+        ids = [manager.submit("race.slow", {"number": number}).task_id for number in range(50)]
         await asyncio.sleep(0)
         return ids
 
     ids = [task_id for _ in range(20) for task_id in asyncio.run(submit_and_leave())]
-    own = manager.submit("race.slow", {"number": 1})
+    own = manager.submit("race.slow", {"number": 1}).task_id
 
     assert all(manager.wait(task_id, PATIENCE).is_finished for task_id in ids)
     assert manager.wait(own, PATIENCE).status == "completed"
@@ -209,7 +213,7 @@ def test_a_loop_that_ends_in_the_middle_leaves_nobody_waiting(executor, ledger):
 def test_shutdown_in_the_middle_of_everything(executor, ledger):
     manager = AsyncTaskManager(executor, max_concurrent=4)
     ids = [
-        manager.submit(name, {"number": number}, on_complete=ledger.hear, on_error=ledger.hear)
+        manager.submit(name, {"number": number}, on_complete=ledger.hear, on_error=ledger.hear).task_id
         for number in range(200)
         for name in ("race.sync", "race.slow")
     ]
