@@ -78,6 +78,18 @@ def test_all_failures_are_collected(validate: Validate, registry: Registry) -> N
     assert all({"code", "message"} <= set(error) for error in result.errors)
 
 
+@pytest.mark.req("R-12.8.1-01", "R-12.2-26")
+def test_a_chain_that_is_too_deep_leaves_the_later_checks_their_say(validate: Validate, registry: Registry) -> None:
+    executor = Executor(registry, acl=ACL(), config={"max_call_depth": 2})
+    result = validate(executor, "math.add", {"a": "x"}, Context.create(call_chain=["a.b", "c.d"]))
+    assert checks(result) == {**dict.fromkeys(ALL, True), "call_chain": False, "acl": False, "schema": False}
+    assert [error["code"] for error in result.errors] == [
+        "CALL_DEPTH_EXCEEDED",
+        "ACL_DENIED",
+        "SCHEMA_VALIDATION_ERROR",
+    ]
+
+
 @pytest.mark.req("R-12.2-31")
 def test_the_callers_inputs_are_left_alone_and_the_token_is_no_input(validate: Validate, executor: Executor) -> None:
     inputs = {"a": 1, "b": 2, "_approval_token": "t"}
@@ -200,22 +212,24 @@ def failing_with(error: BaseException) -> Callable[..., Any]:
 
 @pytest.mark.req("PV-05", "PV-24")
 @pytest.mark.parametrize(
-    "preview",
+    ("preview", "told"),
     [
-        lambda inputs, context: 1 / 0,
-        lambda inputs, context: CHANGES,
-        lambda inputs, context: "soon",
-        failing_with(SystemExit()),
-        failing_with(asyncio.CancelledError()),
+        (failing_with(ModuleError("The ledger is closed")), "The ledger is closed"),
+        (lambda inputs, context: 1 / 0, "ZeroDivisionError"),
+        (lambda inputs, context: CHANGES, "preview() must return a PreviewResult or None, not list"),
+        (lambda inputs, context: "soon", "preview() must return a PreviewResult or None, not str"),
+        (failing_with(SystemExit()), "tried to end the process"),
+        (failing_with(asyncio.CancelledError()), "was cancelled"),
     ],
 )
-def test_a_preview_that_fails_is_a_warning(validate: Validate, preview: Any) -> None:
+def test_a_preview_that_fails_is_a_warning(validate: Validate, preview: Any, told: str) -> None:
     result = validate(executor_with(Previewing(preview)), "pre.view", {"n": 1})
     assert result.valid
     assert result.predicted_changes == []
     assert result.checks[-1].check == "module_preview"
     assert result.checks[-1].passed
-    assert result.checks[-1].warnings
+    [warning] = result.checks[-1].warnings
+    assert told in warning
 
 
 @pytest.mark.req("R-12.8.5.1-04")
@@ -263,6 +277,19 @@ def test_async_previews_are_awaited(validate: Validate) -> None:
             return PreviewResult(CHANGES)
 
     assert validate(executor_with(Async(None)), "pre.view", {"n": 1}).predicted_changes == CHANGES
+
+
+@pytest.mark.req("PV-10")
+def test_an_async_preview_that_fails_is_a_warning_too(validate: Validate) -> None:
+    class Async(Previewing):
+        async def preview(self, inputs: dict[str, Any], context: Context) -> PreviewResult:
+            await asyncio.sleep(0)
+            raise ModuleError("The ledger is closed")
+
+    result = validate(executor_with(Async(None)), "pre.view", {"n": 1})
+    assert (result.valid, result.predicted_changes) == (True, [])
+    assert (result.checks[-1].check, result.checks[-1].passed) == ("module_preview", True)
+    assert "The ledger is closed" in result.checks[-1].warnings[0]
 
 
 @pytest.mark.req("PV-07", "PV-27")

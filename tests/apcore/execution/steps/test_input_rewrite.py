@@ -126,6 +126,8 @@ def test_a_rewriter_may_ask_and_the_approver_sees_both(call: Call, registry: Any
     (request,) = seen
     assert request.arguments == {"text": "a", "times": 1}
     assert request.original_arguments == {"text": " a "}
+    assert recorder.calls == [request.arguments]
+    assert recorder.contexts[0].redacted_inputs == request.arguments
 
 
 def test_asking_where_nobody_can_answer_denies(call: Call, executor: Executor, recorder: Recorder) -> None:
