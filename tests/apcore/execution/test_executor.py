@@ -157,7 +157,7 @@ def test_defaults_of_the_schema_are_filled_in_and_the_callers_dict_is_left_alone
     assert mine == {"text": "ab"}
 
 
-@pytest.mark.req("R-5.15.1-04")
+@pytest.mark.req("R-5.15.1-04", "R-5.9-01", "R-8.3-07")
 def test_a_foreign_exception_gives_code_and_trace_and_keeps_its_text_to_itself(
     call: Call, executor: Executor, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -222,7 +222,7 @@ def test_a_disabled_module_is_refused_until_it_is_enabled(call: Call, registry: 
     assert call(executor, "math.add", {"a": 1, "b": 1}) == {"sum": 2}
 
 
-@pytest.mark.req("R-7.4-03", "R-5.9-03")
+@pytest.mark.req("R-7.4-03", "R-5.9-03", "R-6.1-16")
 def test_a_denied_caller_learns_only_that(call: Call, registry: Registry) -> None:
     acl = ACL([ACLRule(["@external"], ["math.twice"], "allow")])
     executor = Executor(registry, acl=acl)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -53,6 +53,26 @@ def test_a_good_call_passes_every_check_and_runs_nothing(
     assert all(check.passed and check.error is None and check.warnings == [] for check in result.checks)
     assert (result.errors, result.predicted_changes, result.requires_approval) == ([], [], False)
     assert recorder.calls == []
+
+
+@pytest.mark.req("R-12.2-22")
+def test_neither_execute_nor_stream_runs(validate: Validate) -> None:
+    ran: list[str] = []
+
+    class Streams(Recorder):
+        def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
+            ran.append("execute")
+            return {"text": "a"}
+
+        async def stream(self, inputs: dict[str, Any], context: Context) -> AsyncIterator[dict[str, Any]]:
+            ran.append("stream")
+            yield {"text": "a"}
+
+    executor = executor_with(Streams())
+    assert validate(executor, "pre.view", {"text": "a"}).valid
+    assert ran == []
+    assert list(executor.stream_sync("pre.view", {"text": "a"})) == [{"text": "a"}]
+    assert ran == ["stream"]
 
 
 @pytest.mark.req("R-12.4-02", "R-12.8.1-01")

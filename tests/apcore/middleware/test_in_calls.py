@@ -118,6 +118,28 @@ def call(request: pytest.FixtureRequest) -> Callable[..., Any]:
     return run
 
 
+@pytest.mark.req("R-11.5-04", "R-11.8.3-02")
+def test_after_hooks_replace_the_output_from_the_inside_out(
+    call: Callable[..., Any], layer: type[Layer], log: list[str]
+) -> None:
+    def mark(name: str) -> Callable[..., Any]:
+        return lambda module_id, inputs, output, context: {"text": output["text"] + name}
+
+    layers = [layer(name, log, after=mark(name)) for name in ("b", "c")]
+    assert call(Echo(), *layers) == {"text": "acb"}
+    assert log == ["b.before", "c.before", "c.after", "b.after"]
+
+
+@pytest.mark.req("RW-11")
+def test_what_before_makes_of_the_inputs_is_validated(
+    call: Callable[..., Any], layer: type[Layer], log: list[str]
+) -> None:
+    module = Echo()
+    with pytest.raises(SchemaValidationError):
+        call(module, layer("b", log, before={"text": 5}))
+    assert module.runs == 0
+
+
 @pytest.mark.req("R-11.1-01", "R-11.8.2-06")
 def test_before_changes_inputs_and_the_data_that_all_others_see(
     call: Callable[..., Any], layer: type[Layer], log: list[str]

@@ -29,7 +29,7 @@ def without(*names):
     return type("Without", (), kept)
 
 
-@pytest.mark.req("R-5.2-07", "R-5.5-02")
+@pytest.mark.req("R-5.2-07", "R-5.2-11", "R-5.5-02")
 def test_the_file_wins_over_the_code_and_mappings_are_merged():
     companion = Companion(
         documentation="In full",

@@ -383,6 +383,17 @@ def test_a_tree_is_a_definition():
     }
 
 
+@pytest.mark.req("R-5.11.5-05")
+@pytest.mark.parametrize("annotation", [Literal["red", "green"], Colour])
+def test_a_value_outside_of_an_enumeration_is_refused(annotation):
+    def function(value) -> dict: ...
+
+    function.__annotations__["value"] = annotation
+    validator = compile_schema(generate_schema_from_function(function).input_schema, strict_inputs=True)
+    assert validator.is_valid({"value": "red"})
+    assert not validator.is_valid({"value": "blue"})
+
+
 @pytest.mark.req("R-5.11.4-05", "R-5.11.5-06")
 def test_constraints_come_from_annotated():
     def function(
