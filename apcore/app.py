@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,13 +20,14 @@ from apcore.execution.parts import listed
 from apcore.execution.pipelines import configured_strategy
 from apcore.extensions import ExtensionManager, apply_extensions, load_extensions
 from apcore.ids import IdMap
-from apcore.middleware.builtin.defaults import Watched, adjusted, assembled, watching
+from apcore.middleware.builtin.defaults import Watched, adjusted, assembled, thresholds_in, watching
 from apcore.middleware.builtin.error_history import SecretsOf
 from apcore.middleware.builtin.observing import make_metrics, make_tracing, observing
 from apcore.middleware.configuration import MiddlewareSettings
 from apcore.redaction import SensitiveValues
 from apcore.registry import Registry, bridge_events
 from apcore.telemetry.error_history import ErrorHistory, limits_from
+from apcore.telemetry.health import HealthThresholds
 from apcore.telemetry.settings import ObservabilitySettings
 from apcore.telemetry.usage import UsageCollector, UsageSettings
 from apcore.toggles import Toggles
@@ -53,13 +55,18 @@ class App:
     """The `MetricsCollector`, None where metrics are off."""
     extensions: ExtensionManager = field(default_factory=ExtensionManager)
     """What others put in the place of the framework's own (§11.3)."""
-    undecided: tuple[Any, ...] = field(default=(), repr=False)
-    """The middleware that feeds ``usage`` and ``error_history``, where no configuration said whether it is wanted."""
+    undecided: Callable[[HealthThresholds | None], Iterable[Any]] | None = field(default=None, repr=False)
+    """Makes what watches calls, where no configuration has decided whether that is wanted."""
 
-    def watch_calls(self) -> None:
-        """Feed ``usage`` and ``error_history`` from now on, unless a configuration has decided about that (§10.4)."""
+    def watch_calls(self, notify: HealthThresholds | None = None) -> None:
+        """Feed ``usage`` and ``error_history`` from now on, unless a configuration has decided about that (§10.4).
+
+        With ``notify``, events tell of modules that are above these thresholds (§9.15.3).
+        """
+        if self.undecided is None:
+            return
         installed = {entry.id for entry in self.executor.middleware}
-        for middleware in self.undecided:
+        for middleware in self.undecided(notify):
             if middleware.id not in installed:
                 self.executor.use(middleware)
 
@@ -139,8 +146,7 @@ def build_app(
         sensitive_keys=observability.sensitive_keys,
     )
     built_ins = observing(observability, tracing=tracing, metrics=metrics)
-    watchers = watching(configured, watched)
-    built_ins += watchers if is_whole else ()
+    built_ins += watching(watched, thresholds_in(configured)) if is_whole else ()
     for entry in assembled(built_ins, layers, listed(middlewares)):
         executor.use(entry.middleware, id=entry.id, priority=entry.priority)
     apply_extensions(extended, registry, executor, traces=False)
@@ -164,8 +170,12 @@ def build_app(
         tracing,
         metrics,
         extended,
-        () if is_whole else tuple(each for each in watchers if each.id not in layers.disabled),
+        None if is_whole else partial(_enabled_watchers, watched, layers.disabled),
     )
+
+
+def _enabled_watchers(parts: Watched, disabled: Collection[str], notify: HealthThresholds | None) -> list[Any]:
+    return [each for each in watching(parts, notify) if each.id not in disabled]
 
 
 def _configuration(given: Config | ExecutorSettings | Mapping[str, Any] | None) -> tuple[Config, bool]:

@@ -11,6 +11,7 @@ from apcore.events import EventEmitter
 from apcore.registry import Registry
 from apcore.system.overrides import OverridesStore, toggle_key
 from apcore.telemetry.error_history import ErrorHistory
+from apcore.telemetry.health import HealthThresholds
 from apcore.telemetry.usage import UsageCollector
 from apcore.toggles import ToggleState
 
@@ -33,8 +34,8 @@ class SystemApp(Protocol):
     @property
     def error_history(self) -> ErrorHistory: ...
 
-    def watch_calls(self) -> None:
-        """Begin to feed ``usage`` and ``error_history``, where nobody has decided about that."""
+    def watch_calls(self, notify: HealthThresholds | None = None) -> None:
+        """Begin to feed ``usage`` and ``error_history``, and to notify, where nobody has decided about that."""
         ...
 
 

@@ -17,6 +17,7 @@ from apcore.system.settings import GROUPS, SysModulesSettings
 from apcore.system.toggle_feature import ToggleFeature
 from apcore.system.update_config import UpdateConfig
 from apcore.system.usage import UsageModule, UsageSummary
+from apcore.telemetry.health import HealthThresholds
 from apcore.toggles import ToggleState
 
 logger = logging.getLogger("apcore.system")
@@ -37,7 +38,9 @@ def register_sys_modules(
 ) -> list[str]:
     """Register the system modules that the settings ask for, and take up what `overrides` holds. Returns their IDs.
 
-    An app that nobody configured begins to count its calls and to keep their errors: the modules tell of nothing else.
+    An app that nobody configured begins to count its calls and to keep their errors; unless `events` are off, events
+    tell of modules above the thresholds.
+
     `settings` are a `Config`, a mapping like its section `sys_modules`, or SysModulesSettings; without them they are
     those of `config`, by default the app's own configuration. With `enabled` false, which is the default, nothing is
     registered (§6.6.3).
@@ -74,7 +77,7 @@ def register_sys_modules(
     for module_id, module in chosen.items():
         app.registry.register_internal(module_id, module)
     if found.health or found.usage:
-        app.watch_calls()
+        app.watch_calls(HealthThresholds(found.error_rate, found.latency_p99_ms) if found.events else None)
     return list(chosen)
 
 

@@ -20,8 +20,8 @@ class SysModulesSettings:
     """The section `sys_modules`: the switch of all system modules, and those of their groups.
 
     `enabled` is false unless the configuration says otherwise, so that no system module is there by default (C-10);
-    a group is then on unless it is switched off. `error_rate` (a share of calls) and `latency_p99_ms` (milliseconds)
-    are from when on the health modules call a module ill.
+    a group is then on unless it is switched off, and so are the `events` about health. `error_rate` (a share of calls)
+    and `latency_p99_ms` (milliseconds) are from when on a module is ill.
     """
 
     enabled: bool = False
@@ -29,6 +29,7 @@ class SysModulesSettings:
     manifest: bool = True
     usage: bool = True
     control: bool = True
+    events: bool = True
     error_rate: float = _ERROR_RATE
     latency_p99_ms: float = _LATENCY_P99_MS
 
@@ -36,13 +37,13 @@ class SysModulesSettings:
     def from_mapping(cls, values: Mapping[str, Any]) -> SysModulesSettings:
         """Read `{"enabled": true, "control": {"enabled": false}, …}`. Raises ConfigError for values of the wrong type.
 
-        Keys that other rooms read (`usage.retention_hours`, `events.enabled`) are left alone.
+        A key that other rooms read (`usage.retention_hours`) is left alone.
         """
         thresholds = _section(values, "events").get("thresholds") or {}
-        groups = {name: _switch(_section(values, name), name) for name in GROUPS}
+        switches = {name: _switch(_section(values, name), name) for name in (*GROUPS, "events")}
         return cls(
             enabled=_switch(values, "sys_modules", default=False),
-            **groups,
+            **switches,
             error_rate=_number(thresholds, "error_rate", _ERROR_RATE, most=1.0),
             latency_p99_ms=_number(thresholds, "latency_p99_ms", _LATENCY_P99_MS, most=float("inf")),
         )

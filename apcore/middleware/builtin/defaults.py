@@ -32,9 +32,8 @@ class Watched:
     secrets_of: SecretsOf
 
 
-def watching(config: Config, parts: Watched) -> tuple[Any, ...]:
-    """`usage`, `platform_notify` where it is switched on, and `error_history`, outermost first (§9.15, §10)."""
-    notify = _thresholds(config)
+def watching(parts: Watched, notify: HealthThresholds | None) -> tuple[Any, ...]:
+    """`usage`, `platform_notify` if there are thresholds, and `error_history`, outermost first (§9.15, §10)."""
     return (
         UsageMiddleware(parts.usage),
         *(() if notify is None else (PlatformNotifyMiddleware(parts.events, notify),)),
@@ -42,7 +41,7 @@ def watching(config: Config, parts: Watched) -> tuple[Any, ...]:
     )
 
 
-def _thresholds(config: Config) -> HealthThresholds | None:
+def thresholds_in(config: Config) -> HealthThresholds | None:
     """What ``observability.platform_notify`` or, with system modules, ``sys_modules.events`` asks for (C-55)."""
     if config.namespace("observability")["platform_notify"]["enabled"]:
         return HealthThresholds.from_config(config)

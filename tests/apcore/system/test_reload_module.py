@@ -2,7 +2,7 @@ import textwrap
 
 import pytest
 
-from apcore import build_app
+from apcore import BindingLoader, build_app
 from apcore.errors import (
     InvalidInputError,
     ModuleNotFoundError,
@@ -95,6 +95,19 @@ def test_dependents_are_reloaded_on_request_only(started):
     output = app.executor.call(RELOAD, {"module_id": "shop.a", "cascade": True})
     assert [each["module_id"] for each in output["reloaded_modules"]] == ["shop.a", "shop.b", "shop.c"]
     assert output["module_id"] == "shop.a"
+
+
+def test_a_glob_takes_bound_functions_along(started, tmp_path):
+    app, _ = started()
+    file = tmp_path / "shop.binding.yaml"
+    file.write_text(
+        "bindings: [{module_id: shop.dedent, target_id: 'textwrap:dedent', input_schema: {}, output_schema: {}}]"
+    )
+    BindingLoader().load_bindings(file, app.registry)
+
+    output = app.executor.call(RELOAD, {"path_filter": "shop.*"})
+
+    assert "shop.dedent" in [each["module_id"] for each in output["reloaded_modules"]]
 
 
 @pytest.mark.req("R-6.7-14")

@@ -3,7 +3,7 @@ from contextlib import suppress
 import pytest
 
 from apcore import ACL, ErrorHistory, ErrorHistoryMiddleware, Registry, build_app
-from apcore.errors import InvalidInputError, ModuleNotFoundError, SchemaValidationError
+from apcore.errors import InvalidInputError, ModuleExecuteError, ModuleNotFoundError, SchemaValidationError
 from apcore.middleware.configuration import MiddlewareSettings
 from apcore.system import register_sys_modules
 from tests.apcore.system.conftest import Module
@@ -41,6 +41,26 @@ def test_an_app_that_nobody_configured_counts_from_the_registration_on():
         "healthy",
         ["SCHEMA_VALIDATION_ERROR"],
     )
+
+
+@pytest.mark.req("R-9.15.3-05", "R-9.15.3-03", "R-9.16.2-06")
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [({}, 1), ({"enabled": False}, 0), ({"thresholds": {"error_rate": 1.0}}, 0)],
+)
+def test_an_app_that_nobody_configured_tells_of_modules_that_fall_ill(events, told):
+    class Failing(Module):
+        def execute(self, inputs, context):
+            raise OSError
+
+    app, heard = build_app(), []
+    app.events.subscribe(heard.append, types=["apcore.health.*"])
+    app.registry.register("math.add", Failing)
+    register_sys_modules(app, {"enabled": True, "events": events})
+    with suppress(ModuleExecuteError):
+        app.executor.call("math.add", {"n": 1})
+
+    assert [event.type for event in heard] == ["apcore.health.error_threshold_exceeded"] * told
 
 
 @pytest.mark.req("R-11.4-03")
