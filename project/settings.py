@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_apcore.admin.busy.DatabaseBusyMiddleware",
 ]
 
 ROOT_URLCONF = "project.urls"

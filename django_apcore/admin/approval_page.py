@@ -61,6 +61,7 @@ class ApprovalPage:
         self._policy = services.policy_for(approval.module_id) if self._is_open else approval.policy
         self._no = self._why_not()
         self._decisions = queries.decisions(approval)
+        self._trail = queries.trail(approval)
         self._wanted = ChangeFilter.from_parameters(parameters)
         self.changes = _changes_view(approval, self._wanted, parameters.get("p"))
         self.difference = _difference(approval)
@@ -90,7 +91,8 @@ class ApprovalPage:
 
     @property
     def outcome(self) -> outcome.Outcome | None:
-        return outcome.outcome(self._approval, self._last_decision)
+        withdrawals = [entry for entry in self._trail if entry.kind == "approval.cancelled"]
+        return outcome.outcome(self._approval, self._last_decision, withdrawals[-1] if withdrawals else None)
 
     @property
     def successor_url(self) -> str:
@@ -101,7 +103,9 @@ class ApprovalPage:
 
     @property
     def effect_title(self) -> str:
-        return _("What happens if you approve") if self._is_open else _("What was asked for")
+        if not self._is_open:
+            return _("What was asked for")
+        return _("What happens if you approve") if self.form else _("What happens if it is approved")
 
     @property
     def headline(self) -> str:
@@ -113,7 +117,9 @@ class ApprovalPage:
 
     @property
     def consequence(self) -> str:
-        return statements.consequence(self._approval, self._policy) if self._is_open else ""
+        if not self._is_open:
+            return ""
+        return statements.consequence(self._approval, self._policy, is_decider=self.form is not None)
 
     @property
     def statements(self) -> list[statements.Statement]:
@@ -126,6 +132,16 @@ class ApprovalPage:
     @property
     def binding(self) -> list[requests.Fact]:
         return requests.binding(self._approval, self._policy)
+
+    @property
+    def binding_title(self) -> str:
+        is_alive = self._is_open or (self._approval.status == Status.APPROVED and not self._approval.is_expired)
+        return _("An approval holds only for") if is_alive else _("An approval held only for")
+
+    @property
+    def undecided(self) -> str:
+        """What is said where decisions would be listed."""
+        return _("Nobody has decided yet.") if self._is_open else _("Nobody decided.")
 
     @property
     def details_removed(self) -> bool:
@@ -190,7 +206,7 @@ class ApprovalPage:
 
     @property
     def trail(self) -> list[trail.TrailRow]:
-        return [trail.trail_row(entry) for entry in queries.trail(self._approval)]
+        return [trail.trail_row(entry) for entry in self._trail]
 
     @property
     def _last_decision(self) -> ApprovalDecision | None:

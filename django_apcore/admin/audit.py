@@ -4,7 +4,6 @@ from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -48,15 +47,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         """Check the whole trail now, and show what was found."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Verify the audit trail"),
-            "opts": self.opts,
-            "media": self.media,
-            "report": services.verify(),
-        }
-        request.current_app = self.admin_site.name
-        return TemplateResponse(request, "admin/django_apcore/auditentry/verify.html", context)
+        return self.page(request, "auditentry/verify", _("Verify the audit trail"), report=services.verify())
 
     @admin.display(description=gettext_lazy("entry"), ordering="pk")
     def number(self, entry: AuditEntry) -> str:

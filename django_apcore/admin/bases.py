@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.contrib.admin import ModelAdmin
 from django.db.models import Model
 from django.http import HttpRequest
+from django.template.response import TemplateResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -46,6 +47,12 @@ class ReadOnlyAdmin(Admin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+    def page(self, request: HttpRequest, template: str, title: str, **context: Any) -> TemplateResponse:
+        """A page instead of a list or a form, by a template that extends `admin/django_apcore/page.html`."""
+        known = {**self.admin_site.each_context(request), "title": title, "opts": self.opts, "media": self.media}
+        request.current_app = self.admin_site.name
+        return TemplateResponse(request, f"admin/django_apcore/{template}.html", {**known, **context})
 
 
 def json_block(value: Any) -> SafeString | str:

@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 
 from django_apcore import services
@@ -29,21 +28,9 @@ class HealthAdmin(ReadOnlyAdmin):
         report = services.check_health()
         worst_first = sorted(report.findings, key=lambda each: list(_SIGNS).index(each.status), reverse=True)
         words = {"ok": _("All is well"), "warn": _("Something needs attention"), "error": _("Something does not work")}
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Health"),
-            "opts": self.opts,
-            "media": self.media,
-            "summary": status_badge(*_SIGNS[report.status], words[report.status]),
-            "rows": [
-                (
-                    each.name,
-                    _SIGNS[each.status][0],
-                    status_badge(*_SIGNS[each.status], each.status),
-                    visible(each.sentence),
-                )
-                for each in worst_first
-            ],
-        }
-        request.current_app = self.admin_site.name
-        return TemplateResponse(request, "admin/django_apcore/heartbeat/health.html", context)
+        rows = [
+            (each.name, _SIGNS[each.status][0], status_badge(*_SIGNS[each.status], each.status), visible(each.sentence))
+            for each in worst_first
+        ]
+        summary = status_badge(*_SIGNS[report.status], words[report.status])
+        return self.page(request, "heartbeat/health", _("Health"), summary=summary, rows=rows)

@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -54,17 +53,7 @@ class UsageBucketAdmin(ReadOnlyAdmin):
         return window_of(request.GET.get("hours"))
 
     def _page(self, request: HttpRequest, name: str, title: str, window: Any, figures: dict[str, Any]) -> HttpResponse:
-        context = {
-            **self.admin_site.each_context(request),
-            "title": title,
-            "opts": self.opts,
-            "media": self.media,
-            "window": window,
-            "windows": WINDOWS,
-            **figures,
-        }
-        request.current_app = self.admin_site.name
-        return TemplateResponse(request, f"admin/django_apcore/usagebucket/{name}.html", context)
+        return self.page(request, f"usagebucket/{name}", title, window=window, windows=WINDOWS, **figures)
 
 
 @admin.register(ErrorRecord)

@@ -43,7 +43,7 @@ class Heartbeat(models.Model):
 
     class Meta:
         verbose_name = _("sign of life")
-        verbose_name_plural = _("signs of life")
+        verbose_name_plural = _("health")  # which is what its page shows
         default_permissions = ("view",)
 
     def __str__(self) -> str:

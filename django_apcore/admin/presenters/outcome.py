@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.utils.translation import gettext as _
 
@@ -9,7 +10,7 @@ from django_apcore.admin.presenters.changes import FieldRow, field_rows
 from django_apcore.admin.presenters.statements import Statement, Tone
 from django_apcore.admin.presenters.times import ago, capital, moment, until
 from django_apcore.admin.presenters.values import visible
-from django_apcore.models import ApprovalDecision, ApprovalRequest
+from django_apcore.models import ApprovalDecision, ApprovalRequest, AuditEntry
 
 Provenance = ApprovalRequest.Provenance
 Status = ApprovalRequest.Status
@@ -25,8 +26,10 @@ class Outcome:
     result: tuple[FieldRow, ...] = ()
 
 
-def outcome(approval: ApprovalRequest, decision: ApprovalDecision | None) -> Outcome | None:
-    """Nothing while a decision is still awaited."""
+def outcome(
+    approval: ApprovalRequest, decision: ApprovalDecision | None, withdrawal: AuditEntry | None = None
+) -> Outcome | None:
+    """Nothing while a decision is still awaited. `withdrawal` is the entry of who cancelled it."""
     match Status(approval.status):
         case Status.APPROVED:
             return _approved(approval, decision)
@@ -35,15 +38,14 @@ def outcome(approval: ApprovalRequest, decision: ApprovalDecision | None) -> Out
         case Status.REJECTED:
             return Outcome(_("Rejected"), (_decided(decision), _untouched()))
         case Status.FAILED:
-            return Outcome(_("Approved, and failed"), (_decided(decision), _failure(approval), _untouched()))
+            return Outcome(_("Approved, and failed"), (_decided(decision), _failure(approval), _left_behind(approval)))
         case Status.SUPERSEDED:
             return _superseded(approval, decision)
         case Status.CANCELLED:
-            withdrawn = _statement("note", _("Withdrawn"), _("Somebody cancelled the request."))
-            return Outcome(_("Cancelled"), (withdrawn, _untouched()))
+            return Outcome(_("Cancelled"), (*_once(decision), _withdrawn(withdrawal), _untouched()))
         case Status.EXPIRED:
-            return _expired(approval)
-    return _expired(approval) if approval.is_expired else None
+            return _expired(approval, decision)
+    return _expired(approval, None) if approval.is_expired else None
 
 
 def is_waiting(approval: ApprovalRequest) -> bool:
@@ -106,27 +108,51 @@ def _superseded(approval: ApprovalRequest, decision: ApprovalDecision | None) ->
     return Outcome(_("Replaced by a newer request"), (_decided(decision), replaced, _untouched()))
 
 
-def _expired(approval: ApprovalRequest) -> Outcome:
-    text = _("The time for it ended {ago} ({moment}).").format(
+def _expired(approval: ApprovalRequest, decision: ApprovalDecision | None) -> Outcome:
+    text = _("The time for it ended {ago} ({moment}). Who still wants it has to ask again.").format(
         ago=ago(approval.expires_at), moment=moment(approval.expires_at)
     )
-    return Outcome(_("Expired"), (_statement("warn", _("Too late"), text), _untouched()))
+    return Outcome(_("Expired"), (*_once(decision), _statement("warn", _("Too late"), text), _untouched()))
+
+
+def _withdrawn(entry: AuditEntry | None) -> Statement:
+    if entry is None:
+        return _statement("note", _("Withdrawn"), _("Somebody cancelled the request."))
+    lead = _("Withdrawn by {name}").format(name=visible(entry.actor_name or entry.actor))
+    return _statement("note", lead, _when_and_why(entry.at, str(entry.data.get("reason") or "")))
+
+
+def _once(decision: ApprovalDecision | None) -> tuple[Statement, ...]:
+    """What was decided before it came to nothing, if anything was."""
+    return () if decision is None else (_decided(decision),)
 
 
 def _decided(decision: ApprovalDecision | None) -> Statement:
     if decision is None:
         return _statement("note", _("Not decided"), _("Nobody approved or rejected it."))
-    when = _("{ago} ({moment}).").format(ago=ago(decision.decided_at), moment=moment(decision.decided_at))
-    name = visible(decision.decided_by_name)
+    said, name = _when_and_why(decision.decided_at, decision.reason), visible(decision.decided_by_name)
     if decision.verdict == Verdict.APPROVE:
-        return _statement("good", _("Approved by {name}").format(name=name), capital(when))
-    return _statement("bad", _("Rejected by {name}").format(name=name), capital(when))
+        return _statement("good", _("Approved by {name}").format(name=name), said)
+    return _statement("bad", _("Rejected by {name}").format(name=name), said)
+
+
+def _when_and_why(when: datetime, reason: str) -> str:
+    said = capital(_("{ago} ({moment}).").format(ago=ago(when), moment=moment(when)))
+    return _("{said} The reason given: {reason}").format(said=said, reason=visible(reason)) if reason else said
 
 
 def _failure(approval: ApprovalRequest) -> Statement:
     failure = approval.failure or {}
     text = visible(str(failure.get("message") or _("The module failed.")))
     return _statement("bad", _("Failed"), text, visible(str(failure.get("code") or "")))
+
+
+def _left_behind(approval: ApprovalRequest) -> Statement:
+    """What a call that failed has changed: a module that was not measured may have done more than write rows."""
+    if approval.provenance == Provenance.MEASURED:
+        return _untouched()
+    text = _("No row that it wrote stays. What it did outside of the databases before it failed is not known.")
+    return _statement("warn", _("Rolled back"), text)
 
 
 def _untouched() -> Statement:

@@ -85,20 +85,23 @@ def phrase(kind: Act, number: int) -> str:
     return f"{count} × {kind.word}"
 
 
-def consequence(approval: ApprovalRequest, policy: ApprovalPolicy | None) -> str:
-    """What approving sets in motion, and what stops it."""
+def consequence(approval: ApprovalRequest, policy: ApprovalPolicy | None, *, is_decider: bool) -> str:
+    """What approving sets in motion, and what stops it; to whoever may approve, or to somebody who reads along."""
+    condition = _("If you approve") if is_decider else _("If it is approved")
     if policy is None or policy.execute_on_approval:
-        first = _("If you approve, a worker runs this at once, with exactly these inputs.")
+        first = _("{condition}, a worker runs this at once, with exactly these inputs.").format(condition=condition)
     else:
         until = moment(approval.expires_at)
-        first = _("If you approve, the caller may run this once, until {until}.").format(until=until)
+        first = _("{condition}, the caller may run this once, until {until}.").format(condition=condition, until=until)
     match approval.provenance:
         case Provenance.NONE:
             return first
         case Provenance.DECLARED:
-            guard = _("If the module then says something else, it does not run and you are asked again.")
+            guard = _("If the module then says something else, it does not run, and a new request asks again.")
         case _:
-            guard = _("If its effect is then not the one shown here, nothing is committed and you are asked again.")
+            guard = _(
+                "If its effect is then not the one shown here, nothing is committed, and a new request asks again."
+            )
     return f"{first} {guard}"
 
 

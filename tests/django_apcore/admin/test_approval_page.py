@@ -47,7 +47,8 @@ def test_a_measured_effect_is_told_in_words(ada_client: Client) -> None:
     assert "What happens if you approve" in text
     assert "− 1 row deleted ~ 2 rows changed + 1 row inserted" in text
     assert "If you approve, a worker runs this at once, with exactly these inputs." in text
-    assert "nothing is committed and you are asked again" in text
+    assert "If you approve, a worker runs this at once" in text
+    assert "nothing is committed, and a new request asks again" in text
     assert (
         "Measured. Less than a minute ago the module&#x27;s own code ran on the real data and was rolled back." in text
     )
@@ -344,6 +345,9 @@ def test_view_only_staff_sees_no_buttons_and_reads_why(victor_client: Client) ->
 
 
 def test_a_requester_reads_why_somebody_else_has_to_decide(ada_client: Client, ada: User) -> None:
+    assert "What happens if it is approved" in html
+    assert "If it is approved, a worker runs this at once" in html
+    assert "you approve" not in html
     html = page(ada_client, approval(updates(1), requested_by=ada, identity_id=str(ada.pk)))
 
     assert "data-verdict" not in html
@@ -351,6 +355,7 @@ def test_a_requester_reads_why_somebody_else_has_to_decide(ada_client: Client, a
     assert "Cancel this request" in html
 
 
+    assert "Go to what you can do" in html
 def test_who_is_not_in_the_group_of_deciders_reads_that(ada_client: Client) -> None:
     ApprovalPolicy.objects.create(name="Finance", deciders=Group.objects.create(name="finance"))
 
@@ -456,9 +461,40 @@ def test_whatever_was_not_executed_says_that_nothing_was_changed(ada_client: Cli
     assert "data-verdict" not in text
 
 
+    assert "Nobody decided." in text
+    assert "An approval held only for" in text
 def test_a_superseded_request_leads_to_its_successor(ada_client: Client) -> None:
     old = approval(updates(1), status="superseded")
     new = approval(updates(1), supersedes=old, superseded_reason="drift")
+@pytest.mark.parametrize("provenance", ["planned", "declared", "none"])
+def test_of_a_failure_that_nobody_measured_no_more_is_claimed_than_is_known(
+    ada_client: Client, provenance: str
+) -> None:
+    text = words(page(ada_client, approval(provenance=provenance, status="failed")))
+
+    assert "Nothing was changed." not in text
+    assert "What it did outside of the databases before it failed is not known." in text
+
+
+def test_a_request_that_was_cancelled_says_who_did_it_and_why(ada_client: Client, ada: User, victor: User) -> None:
+    request = approval(updates(1), requested_by=victor)
+    services.approve(request.pk, actor=ada, seen_digest=request.effect_digest)
+    services.cancel(request.pk, actor=victor, reason="Wrong genre.")
+
+    text = words(page(ada_client, request))
+
+    assert "Approved by ada." in text
+    assert "Withdrawn by victor." in text
+    assert "The reason given: Wrong genre." in text
+
+
+def test_what_was_approved_and_not_executed_in_time_says_who_approved_it(ada_client: Client, ada: User) -> None:
+    request = approval(updates(1), status="expired")
+    decided(request, ada)
+
+    assert "Approved by ada." in words(page(ada_client, request))
+
+
 
     assert page_url(new) in page(ada_client, old)
 
@@ -491,6 +527,8 @@ def test_the_audit_trail_of_the_request_is_on_the_page(ada_client: Client, ada: 
     assert f"approval.rejected ada (user {ada.pk})" in text
     assert ada_client.get(page_url(request).replace("change", "history")).status_code == 302
 
+    assert "Rejected by ada." in text
+    assert "The reason given: No." in text
 
 # -- safety -----------------------------------------------------------------------------------------------------------
 

@@ -180,7 +180,7 @@ def test_an_open_page_notices_what_somebody_else_decided(site: Site, log_in: Log
     expect(mine.get_by_text("This page is out of date.")).to_be_visible(timeout=PATIENCE_MS)
     expect(mine.get_by_role("button", name="Approve")).to_be_disabled()
     mine.get_by_role("link", name="Load it again").click()
-    expect(mine.get_by_text("Not this one.")).to_be_visible()
+    expect(mine.get_by_text("The reason given: Not this one.")).to_be_visible()
 
 
 def test_a_rejection_without_a_reason_stays_on_the_page(site: Site, log_in: LogIn) -> None:
