@@ -11,6 +11,7 @@ from apcore.context import Context
 from apcore.effects import EffectRecord
 from apcore.errors import ModuleError, PipelineStepError, propagate_error
 from apcore.execution.measurement import EffectMeter
+from apcore.frozen import field_setters
 from apcore.ids import validate_canonical_id
 from apcore.modules.change import Change
 from apcore.modules.definition import Function
@@ -19,18 +20,29 @@ from apcore.pipeline import PipelineState, Strategy
 logger = logging.getLogger("apcore.execution")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class PreflightCheckResult:
     """One check: its name, whether it passed, the error object (§8.1) if not, and advisory warnings (§12.8.4)."""
 
     check: str
     passed: bool
-    error: dict[str, Any] | None = None
-    warnings: list[str] = field(default_factory=list)
+    error: dict[str, Any] | None
+    warnings: list[str]
+
+    def __init__(
+        self, check: str, passed: bool, error: dict[str, Any] | None = None, warnings: list[str] | None = None
+    ) -> None:
+        _set_check(self, check)
+        _set_passed(self, passed)
+        _set_error(self, error)
+        _set_warnings(self, [] if warnings is None else warnings)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         return {"check": self.check, "passed": self.passed, "error": self.error, "warnings": list(self.warnings)}
+
+
+_set_check, _set_passed, _set_error, _set_warnings = field_setters(PreflightCheckResult)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +109,11 @@ class Preflight:
         if valid and all(self._found.values()):
             if state.definition.preflight is not None:
                 await self._warn(state, state.definition.preflight)
-            effect = await self._effect(state)
+            try:
+                effect = await self._meter.measure(state.runner, state.invocation())
+            except Exception as error:  # noqa: BLE001 - a preview that fails is a warning (PV-05)
+                text = f"The effect could not be previewed: {_message(error, state)}"
+                self._further.append(PreflightCheckResult("module_preview", True, None, [text]))
         known = getattr(state, "definition", None)
         return PreflightResult(
             valid,
@@ -124,13 +140,13 @@ class Preflight:
                     self._note(name, PreflightCheckResult(name or step.name, True, None, [warning]))
                     continue
                 valid = False
-                self._note(name, PreflightCheckResult(name or step.name, False, _describe(error, state), []))
+                self._note(name, PreflightCheckResult(name or step.name, False, _describe(error, state)))
                 if name is not None and name in _ENDS_IT:
                     self._forget_all_after(name)
                     break
             else:
                 if name is not None:  # what is no check has no entry when there is nothing to say
-                    self._found[name] = PreflightCheckResult(name, True, None, [])
+                    self._found[name] = PreflightCheckResult(name, True)
         return valid
 
     def _note(self, name: str | None, result: PreflightCheckResult) -> None:
@@ -153,15 +169,6 @@ class Preflight:
             texts = [f"preflight() failed: {_message(error, state)}"]
         if texts:
             self._further.append(PreflightCheckResult("module_preflight", True, None, texts))
-
-    async def _effect(self, state: PipelineState) -> EffectRecord | None:
-        """What the call would change; a module that cannot tell gives a warning and no changes (PV-05)."""
-        try:
-            return await self._meter.measure(state.runner, state.invocation())
-        except Exception as error:  # noqa: BLE001 - a preview that fails is a warning (PV-05)
-            text = f"The effect could not be previewed: {_message(error, state)}"
-            self._further.append(PreflightCheckResult("module_preview", True, None, [text]))
-            return None
 
 
 def _describe(error: Exception, state: PipelineState) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
+from apcore.frozen import field_setters
+
 logger = logging.getLogger(__name__)
 
 
@@ -49,13 +51,12 @@ class Change:
                 raise TypeError(f"Change has no field {key!r}; extension fields start with 'x-'")
         if "\n" in summary:
             logger.warning("Change.summary should be a single line: %r", summary)
-        set_field = object.__setattr__
-        set_field(self, "action", action)
-        set_field(self, "target", target)
-        set_field(self, "summary", summary)
-        set_field(self, "before", before)
-        set_field(self, "after", after)
-        set_field(self, "extras", extras)
+        _set_action(self, action)
+        _set_target(self, target)
+        _set_summary(self, summary)
+        _set_before(self, before)
+        _set_after(self, after)
+        _set_extras(self, extras)
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form; `before` and `after` are left out when they were not given."""
@@ -72,6 +73,9 @@ class Change:
         """Read the wire form. Raises TypeError as the constructor does, and for what is no mapping."""
         _require_mapping("a Change", data)
         return cls(**data)
+
+
+_set_action, _set_target, _set_summary, _set_before, _set_after, _set_extras = field_setters(Change)
 
 
 def _require_texts(**fields: object) -> None:

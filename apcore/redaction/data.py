@@ -10,7 +10,7 @@ from apcore.redaction.parts import elements_of, fields_of, hidden_where_too_deep
 from apcore.redaction.texts import hide_credentials, redact_text
 from apcore.schema import REDACTED_VALUE, mask_sensitive
 
-_VALUE_NAMES: Final = ("value", "old_value", "new_value")
+_VALUE_NAMES: Final = frozenset({"value", "old_value", "new_value", b"value", b"old_value", b"new_value"})
 """What stands beside a `key` or a `name`."""
 _SHORTEST_CREDENTIAL: Final = 16
 """Of those that consist of letters, digits and underscores alone."""
@@ -64,7 +64,7 @@ def _fields_without(value: Any, fields: Mapping[Any, Any], keys: frozenset[str])
     for name, each in fields.items():
         if each is None:
             continue
-        if _is_secret(name, keys, secret_pair):
+        if means_secret(name, keys) or (secret_pair and name in _VALUE_NAMES):
             shown = REDACTED_VALUE
         elif type(each) in _NUMBERS:
             continue
@@ -90,12 +90,6 @@ def _hold_credentials(names: Iterable[Any], keys: frozenset[str]) -> bool:
     return False
 
 
-def _is_secret(name: Any, keys: frozenset[str], secret_pair: bool) -> bool:
-    if isinstance(name, str):
-        return means_secret(name, keys) or (secret_pair and name in _VALUE_NAMES)
-    return isinstance(name, bytes) and _is_secret(name.decode("latin-1"), keys, secret_pair)
-
-
 def _names_secret(value: Mapping[Any, Any], keys: frozenset[str]) -> bool:
     """Whether this is a pair whose first part says that the second is secret: `{"key": "db.password", "value": …}`."""
     names = (value.get("key"), value.get("name"))
@@ -105,7 +99,7 @@ def _names_secret(value: Mapping[Any, Any], keys: frozenset[str]) -> bool:
 def _elements_without(value: Any, elements: list[Any], keys: frozenset[str]) -> Any:
     are_pairs = bool(elements) and all(isinstance(each, (list, tuple)) and len(each) == 2 for each in elements)
     cleaned = [
-        [each[0], REDACTED_VALUE] if are_pairs and _is_secret(each[0], keys, False) else _without(each, keys)
+        [each[0], REDACTED_VALUE] if are_pairs and means_secret(each[0], keys) else _without(each, keys)
         for each in elements
     ]
     return value if all(new is old for new, old in zip(cleaned, elements, strict=True)) else cleaned

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 DEFAULT_SENSITIVE_KEYS: Final[frozenset[str]] = frozenset(
     {
@@ -51,9 +51,11 @@ def is_sensitive_path(path: str, keys: Collection[str] = DEFAULT_SENSITIVE_KEYS)
     return any(means_secret(each, known) for each in (*path.split("."), path.replace(".", "_")))
 
 
-def means_secret(key: str, keys: frozenset[str]) -> bool:
-    """As ``is_sensitive_key``, remembered for names of a usual length: callers choose them."""
-    return _means_secret(key, keys) if len(key) < _USUAL_LENGTH else _means_secret.__wrapped__(key, keys)
+def means_secret(key: Any, keys: frozenset[str]) -> bool:
+    """As ``is_sensitive_key``, of any object; remembered for names of a usual length, since callers choose them."""
+    if isinstance(key, str):
+        return _means_secret(key, keys) if len(key) < _USUAL_LENGTH else _means_secret.__wrapped__(key, keys)
+    return isinstance(key, bytes) and means_secret(key.decode("latin-1"), keys)
 
 
 @lru_cache(maxsize=4096)

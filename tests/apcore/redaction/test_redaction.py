@@ -191,6 +191,7 @@ ADA = {"name": "Ada", "password": REDACTED_VALUE}
         (b"postgres://ada:hunter2@db/shop", f"postgres://{REDACTED_VALUE}@db/shop"),
         (bytearray(b"password=hunter2"), f"password={REDACTED_VALUE}"),
         ({b"password": "hunter2"}, {b"password": REDACTED_VALUE}),
+        ({"key": "password", b"value": "hunter2"}, {"key": "password", b"value": REDACTED_VALUE}),
         ({"postgres://ada:hunter2@db/shop": 1}, {f"postgres://{REDACTED_VALUE}@db/shop": 1}),
         ([["Authorization", "hunter2"], ["Accept", "*/*"]], [["Authorization", REDACTED_VALUE], ["Accept", "*/*"]]),
         (ValueError("no user for password=hunter2"), f"no user for password={REDACTED_VALUE}"),
