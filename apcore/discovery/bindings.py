@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from apcore.discovery.binding_files import BindingFile, Item, binding_files_in, read_binding_file
-from apcore.discovery.found import FoundModule
+from apcore.discovery.found import FoundModule, the_one
 from apcore.discovery.open_functions import open_schema
 from apcore.discovery.settings import BINDING_PATTERN, StrPath
-from apcore.discovery.targets import resolve_target
+from apcore.discovery.targets import resolve_target, target_anew
 from apcore.errors import (
     BindingFileInvalidError,
     BindingSchemaInferenceFailedError,
@@ -68,12 +69,38 @@ def bound_modules(file: BindingFile) -> list[FoundModule]:
     return [_bound(item, file.file) for item in file.bound]
 
 
+@dataclass(frozen=True, slots=True)
+class BindingPlace:
+    """A binding file, an item of which makes the module."""
+
+    file: str
+
+    def find_again(self, module_id: str) -> FoundModule:
+        """As `Place.find_again`, the file of the target included; raises as `load_bindings` and `target_anew`."""
+        file = read_binding_file(self.file)
+        items = [each for each in file.bound if each["module_id"] == module_id]
+        return the_one(module_id, (_bound_anew(each, file.file) for each in items), self.file)
+
+
+def _bound_anew(item: Item, file: Path) -> FoundModule:
+    with target_anew(item["target_id"]):
+        return _bound(item, file)
+
+
 def _bound(item: Item, file: Path) -> FoundModule:
     try:
-        return FoundModule(item["module_id"], _module(item, file), str(file), declared=item)
+        return FoundModule(
+            item["module_id"], _module(item, file), str(file), declared=item, place=BindingPlace(str(file))
+        )
     except ModuleError as error:
         error.add_note(f"In '{file}', item '{item['module_id']}'")
         raise
+    except TypeError as error:
+        raise BindingFileInvalidError(
+            f"'{file}', item '{item['module_id']}': {error}",
+            details={"file": str(file), "module_id": item["module_id"]},
+            cause=error,
+        ) from error
 
 
 def _module(item: Item, file: Path) -> FunctionModule:

@@ -24,18 +24,19 @@ def load_python_file(file_path: StrPath, root: StrPath, *, package: str | None =
     references work as everywhere. The name is the same in every process that has the same root. Raises ModuleLoadError,
     naming the file, with what the file raised as cause. `package` is the name of a root that is a package already.
     """
-    with _named_in_errors(file_path):
+    with named_in_errors(file_path):
         return importlib.import_module(python_name(file_path, root, package=package))
 
 
 def load_python_module(name: str, file_path: StrPath) -> ModuleType:
     """Import the module of this name; raises ModuleLoadError, naming the file."""
-    with _named_in_errors(file_path):
+    with named_in_errors(file_path):
         return importlib.import_module(name)
 
 
 @contextmanager
-def _named_in_errors(file_path: StrPath) -> Iterator[None]:
+def named_in_errors(file_path: StrPath) -> Iterator[None]:
+    """Raises ModuleLoadError, naming the file, for whatever goes wrong within the block."""
     try:
         yield
     except (Exception, SystemExit) as error:
@@ -55,21 +56,36 @@ def python_name(file_path: StrPath, root: StrPath, *, package: str | None = None
 
 @contextmanager
 def imported_anew(name: str, file_path: StrPath) -> Iterator[None]:
-    """Within the block the module `name` is imported again; what was there before comes back if the block fails."""
+    """Within the block the module `name` is imported anew; what was there before comes back if that or the block fails.
+
+    The modules inside of a package stay. Raises ModuleLoadError, naming the file.
+    """
     importlib.invalidate_caches()
     parent, _, last = name.rpartition(".")
+    inside = _submodules_of(name)
     before = sys.modules.pop(name, None)
     # Two versions of one size in one second have the same fingerprint, so the compiled one cannot be trusted.
     with suppress(OSError, NotImplementedError):
         Path(importlib.util.cache_from_source(str(Path(file_path).absolute()))).unlink(missing_ok=True)
     try:
+        renewed = load_python_module(name, file_path)
+        for each, python in inside.items():
+            vars(renewed).setdefault(each, python)
         yield
     except BaseException:
         sys.modules.pop(name, None)
         if before is not None:
             sys.modules[name] = before
-            setattr(sys.modules[parent], last, before)
+            if parent:
+                setattr(sys.modules[parent], last, before)
         raise
+
+
+def _submodules_of(name: str) -> dict[str, ModuleType]:
+    """What of a package is imported; it has to be found in the package that comes in its place."""
+    before = f"{name}."
+    loaded = [each for each in sys.modules if each.startswith(before) and "." not in each.removeprefix(before)]
+    return {each.removeprefix(before): sys.modules[each] for each in loaded}
 
 
 def _package_of(root: str) -> str:

@@ -5,10 +5,16 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import sys
+import sysconfig
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from importlib.machinery import SOURCE_SUFFIXES
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from apcore.discovery.loading import imported_anew
 from apcore.errors import (
     BindingCallableNotFoundError,
     BindingInvalidTargetError,
@@ -18,6 +24,7 @@ from apcore.errors import (
 
 _NAME: Final = r"[^\W\d]\w*"
 _TARGET: Final = re.compile(rf"(?P<module>{_NAME}(\.{_NAME})*):(?P<callable>{_NAME}(\.{_NAME})*)")
+_INSTALLED: Final = frozenset(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def resolve_target(target_string: str) -> Callable[..., Any]:
@@ -27,12 +34,8 @@ def resolve_target(target_string: str) -> Callable[..., Any]:
     failed), BindingCallableNotFoundError (no such name, or the class cannot be instantiated) and
     BindingNotCallableError.
     """
-    found = _TARGET.fullmatch(target_string)
     details = {"target_id": target_string}
-    if found is None:
-        raise BindingInvalidTargetError(
-            f"The target '{target_string}' is not of the form 'package.module:callable'", details=details
-        )
+    found = _parsed(target_string, details)
     value = _attribute(_imported(found["module"], details), found["callable"], details)
     if not callable(value):
         raise BindingNotCallableError(f"The target '{target_string}' is not callable", details=details)
@@ -42,6 +45,35 @@ def resolve_target(target_string: str) -> Callable[..., Any]:
         )
     function: Callable[..., Any] = value
     return function
+
+
+def target_anew(target_string: str) -> AbstractContextManager[None]:
+    """Within the block the file of the target is imported again, as by `imported_anew`; raises as that.
+
+    What the standard library or an installed distribution brings stays as it is: others hold its classes. Raises
+    BindingInvalidTargetError.
+    """
+    importlib.invalidate_caches()
+    name = _parsed(target_string, {"target_id": target_string})["module"]
+    file = _file_to_renew(name)
+    return nullcontext() if file is None else imported_anew(name, file)
+
+
+def _parsed(target_string: str, details: dict[str, Any]) -> re.Match[str]:
+    found = _TARGET.fullmatch(target_string)
+    if found is None:
+        raise BindingInvalidTargetError(
+            f"The target '{target_string}' is not of the form 'package.module:callable'", details=details
+        )
+    return found
+
+
+def _file_to_renew(name: str) -> str | None:
+    """The file of a Python module that was imported, if it is source code of the project."""
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    if spec is None or spec.name != name or not (spec.origin or "").endswith(tuple(SOURCE_SUFFIXES)):
+        return None
+    return None if any(Path(spec.origin).is_relative_to(each) for each in _INSTALLED) else str(spec.origin)
 
 
 def _imported(name: str, details: dict[str, Any]) -> ModuleType:

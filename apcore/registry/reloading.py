@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apcore.discovery import Place
+from apcore.discovery import FoundModule, Place
 from apcore.errors import ModuleError, ReloadFailedError
 from apcore.modules import ModuleDefinition
 from apcore.modules.activity import stay
@@ -62,7 +62,16 @@ def _next_version(
 ) -> tuple[ModuleDefinition, Origin]:
     found = place.find_again(module_id)
     definition = admit(module_id, found.module, existing_ids, companion=found.companion, schemas=origin.schemas)
-    return presented(definition, origin.display), replace(origin, companion=found.companion)
+    display = _display(found, origin)
+    renewed = replace(origin, companion=found.companion, declared=found.declared, display=display)
+    return presented(definition, display), renewed
+
+
+def _display(found: FoundModule, origin: Origin) -> Mapping[str, Any] | None:
+    """What the item says that makes the module, unless another item has spoken about it."""
+    if found.declared is None or origin.display not in (None, origin.declared):
+        return origin.display
+    return found.declared if "display" in found.declared else None
 
 
 def _bring_back(old: ModuleDefinition, state: Mapping[str, Any] | None, failure: ReloadFailedError) -> None:

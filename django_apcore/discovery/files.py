@@ -1,7 +1,6 @@
 """The modules that one Python file of an app defines, and their IDs."""
 
 import inspect
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -72,20 +71,9 @@ class AppPlace:
         if companion.entry_point is not None:
             entry = EntryPoint.parse(companion.entry_point).file
             name, file = f"{self.name.rpartition('.')[0]}.{entry}", file.with_name(f"{entry}.py")
-        inside = _submodules_of(name)
         with imported_anew(name, file):
-            renewed = load_python_module(name, file)
-            for each, python in inside.items():
-                setattr(renewed, each, python)
             found = modules_of(load_python_module(self.name, self.file), self.path, is_directory=self.is_directory)
             return the_one(module_id, found, self.file)
-
-
-def _submodules_of(name: str) -> dict[str, ModuleType]:
-    """What of a package is imported: it stays, and has to be found in the package that comes in its place."""
-    before = f"{name}."
-    loaded = [each for each in sys.modules if each.startswith(before) and "." not in each.removeprefix(before)]
-    return {each.removeprefix(before): sys.modules[each] for each in loaded}
 
 
 def _companion_of(file: str) -> Companion:

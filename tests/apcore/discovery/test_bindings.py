@@ -60,6 +60,12 @@ def test_a_file_of_another_shape_is_refused_with_the_place(bind, text, place):
     assert caught.value.details["file"].endswith("a.binding.yaml")
 
 
+@pytest.mark.parametrize("target", ["send_email", "refund"])
+def test_an_annotation_of_the_wrong_kind_is_refused_with_the_item(bind, target):
+    with pytest.raises(ModuleError, match=r"email\.send.*'readonly' is bool"):
+        bind(item(module_id="email.send", target_id=f"{HERE}:{target}", annotations="{readonly: 'no'}"))
+
+
 def test_a_file_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(BindingFileInvalidError, match="does not exist"):
         BindingLoader().load_bindings(tmp_path / "none.yaml", Registry())

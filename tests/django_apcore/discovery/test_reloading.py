@@ -131,6 +131,38 @@ def test_a_command_that_reaches_for_nothing_is_named(app: Callable[..., AppConfi
         registered(config)
 
 
+def test_a_bound_function_of_an_app_is_taken_up(app: Callable[..., AppConfig]) -> None:
+    text, binding = "def price(track: int) -> int:\n    return {value}\n", "bindings/shop.binding.yaml"
+    item = "bindings: [{{module_id: shop.price, target_id: 'shop.prices:price', description: {words}}}]"
+    config = app({"prices.py": text.format(value=1), binding: item.format(words="What it costs")})
+    registry = registered(config)
+    Path(config.path, "prices.py").write_text(text.format(value=2))
+    Path(config.path, binding).write_text(item.format(words="What it costs today"))
+    assert registry.reload("shop.price").description == "What it costs today"
+    assert price(registry, "shop.price") == 2
+    Path(config.path, "prices.py").unlink()
+    with pytest.raises(ReloadFailedError, match=r"prices\.py"):
+        registry.reload("shop.price")
+    assert price(registry, "shop.price") == 2
+
+
+def test_a_target_beside_models_is_not_imported_a_second_time(app: Callable[..., AppConfig]) -> None:
+    item = """
+        bindings:
+          - module_id: shop.anonymise
+            target_id: project.store.models.people:Customer.anonymise
+            input_schema: {type: object}
+            output_schema: {type: object}
+            description: Forget a customer
+    """
+    registry = registered(app({"bindings/shop.binding.yaml": dedent(item)}))
+    models = sys.modules["project.store.models.people"]
+    with pytest.raises(ReloadFailedError, match=r"defines models.*Customer.*second time"):
+        registry.reload("shop.anonymise")
+    assert sys.modules["project.store.models.people"] is models
+    assert registry.has("shop.anonymise")
+
+
 def test_a_running_process_takes_up_what_was_edited(tmp_path: Path) -> None:
     """`system.control.reload_module` in a process of its own that has the app installed."""
     package = tmp_path / "shop"
