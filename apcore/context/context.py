@@ -51,7 +51,7 @@ class Context:
         self,
         trace_id: str = "",
         caller_id: str | None = None,
-        call_chain: tuple[str, ...] = (),
+        call_chain: Iterable[str] = (),
         executor: Any = None,
         identity: Identity | None = None,
         data: dict[str, Any] | None = None,
@@ -62,7 +62,7 @@ class Context:
     ) -> None:
         self.trace_id = trace_id or new_trace_id()
         self.caller_id = caller_id
-        self.call_chain = call_chain
+        self.call_chain = [*call_chain]
         self.executor = executor
         self.identity = identity
         self.data = {} if data is None else data

@@ -37,7 +37,7 @@ class ModuleError(Exception):
     details: dict[str, Any]
     trace_id: str | None
     module_id: str | None
-    call_chain: tuple[str, ...]
+    call_chain: list[str]
     ai_guidance: str | None
     user_fixable: bool | None
     suggestion: str | None
@@ -49,7 +49,7 @@ class ModuleError(Exception):
         error = super().__new__(cls, *args)
         error.details = {}
         error.trace_id = error.module_id = error.ai_guidance = error.user_fixable = error.suggestion = None
-        error.call_chain = ()
+        error.call_chain = []
         error.chain = []
         error.timestamp = datetime.now(UTC).isoformat()
         return error
@@ -86,7 +86,7 @@ class ModuleError(Exception):
         self.details = dict(told) if isinstance(told, Mapping) else {"details": told}  # errors must not fail
         self.trace_id = trace_id
         self.module_id = module_id
-        self.call_chain = tuple(call_chain)
+        self.call_chain = [*call_chain]
         self.ai_guidance = ai_guidance
         self.user_fixable = user_fixable
         self.suggestion = suggestion

@@ -35,7 +35,7 @@ def propagate_error(error: BaseException, module_id: str, context: CallContext) 
     if error.module_id is None:
         error.module_id = module_id
     if not error.call_chain:
-        error.call_chain = tuple(context.call_chain)
+        error.call_chain = [*context.call_chain]
     return error
 
 

@@ -56,7 +56,7 @@ def test_an_anonymous_request_has_no_identity_and_no_caller(factory: DjangoConte
     context = factory.create_context(request())
     assert context.identity is None
     assert context.caller_id is None
-    assert context.call_chain == ()
+    assert context.call_chain == []
 
 
 @pytest.mark.req("R-12.2-45")

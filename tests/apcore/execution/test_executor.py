@@ -523,7 +523,7 @@ def test_every_call_has_a_context_and_none_of_it_is_in_the_result(
 ) -> None:
     assert call(executor, "text.record", {"text": "a"}) == {"text": "a"}
     (context,) = recorder.contexts
-    assert (len(context.trace_id), context.call_chain, context.executor) == (32, ("text.record",), executor)
+    assert (len(context.trace_id), context.call_chain, context.executor) == (32, ["text.record"], executor)
 
 
 @pytest.mark.req("R-7.4-02")

@@ -713,7 +713,7 @@ def test_a_module_can_stream_another_module(take: Take) -> None:
     executor = executor_of(Outer())
     executor.registry.register("app.inner", inner)
     assert take(executor) == [*({"inner": chunk} for chunk in CHUNKS), {"done": True}]
-    assert inner.contexts[0].call_chain == ("app.stream", "app.inner")
+    assert inner.contexts[0].call_chain == ["app.stream", "app.inner"]
     assert inner.contexts[0].caller_id == "app.stream"
 
 

@@ -110,7 +110,7 @@ def test_each_answer(call: Call, registry: Registry, result: ApprovalResult, err
     (request,) = desk.requests
     assert (request.module_id, request.arguments, request.description) == ("pay.out", {"cents": 5}, "Pay")
     assert request.annotations.requires_approval
-    assert request.context.call_chain == ("pay.out",)
+    assert request.context.call_chain == ["pay.out"]
 
 
 def test_a_pending_error_says_where_to_look(call: Call, registry: Registry) -> None:
