@@ -18,7 +18,7 @@ from apcore.discovery.display import (
     resolve_display,
 )
 from apcore.discovery.entry_points import EntryPoint, discover_multi_class, resolve_entry_point
-from apcore.discovery.files import Findings, find_modules, modules_in_file
+from apcore.discovery.files import Findings, ForetoldModule, find_modules, modules_in_file
 from apcore.discovery.found import FoundModule, Place, the_one
 from apcore.discovery.leftovers import warn_about_metadata
 from apcore.discovery.loading import imported_anew, load_python_file, load_python_module, python_name
@@ -34,6 +34,7 @@ __all__ = [
     "DiscoverySettings",
     "EntryPoint",
     "Findings",
+    "ForetoldModule",
     "FoundModule",
     "Place",
     "ResolvedDisplay",

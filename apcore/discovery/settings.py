@@ -61,6 +61,8 @@ class DiscoverySettings:
     """Where modules, bindings, conventions and schema files are; `commands` is None where conventions are not used.
 
     `has_named_bindings` tells a directory that somebody wrote down, which should exist, from the default one (§5.12.6).
+    `lazy_load` is on only where somebody wrote that down: what is broken is known when a process starts, and a default
+    does not put that off.
     """
 
     roots: tuple[Path, ...]
@@ -72,6 +74,7 @@ class DiscoverySettings:
     binding_pattern: str = BINDING_PATTERN
     has_named_bindings: bool = False
     commands: Path | None = None
+    lazy_load: bool = False
 
     @classmethod
     def read(cls, config: Any) -> DiscoverySettings:
@@ -128,6 +131,7 @@ def _of_project(roots: list[Path], config: Any) -> DiscoverySettings:
         binding_pattern=_require("bindings.pattern", configured(config, "bindings.pattern", BINDING_PATTERN), str),
         has_named_bindings=directory is not None,
         commands=_commands(project, config),
+        lazy_load=_switch(config, "extensions.lazy_load"),
     )
 
 

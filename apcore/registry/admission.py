@@ -34,9 +34,14 @@ def admit(
     Raises InvalidModuleIdError (grammar; `details.type` "reserved_word"), InvalidInputError (`details.type`
     "duplicate_id"), ModuleLoadError (incomplete module) and SchemaParseError.
     """
-    validate_canonical_id(module_id)
-    refuse_conflicts(module_id, existing_ids, _INTERNAL_NAMESPACES if internal else _USER_NAMESPACES)
+    refuse_id(module_id, existing_ids, internal=internal)
     definition = define_module(module_id, module, companion, schemas)
     if module_id.startswith(f"{EPHEMERAL}.") and definition.annotations.discoverable:
         logger.warning("Module '%s' is ephemeral and should set discoverable: false", module_id)
     return definition
+
+
+def refuse_id(module_id: str, existing_ids: Container[str], *, internal: bool = False) -> None:
+    """Raises what `admit()` raises for an ID."""
+    validate_canonical_id(module_id)
+    refuse_conflicts(module_id, existing_ids, _INTERNAL_NAMESPACES if internal else _USER_NAMESPACES)

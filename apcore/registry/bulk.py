@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apcore.discovery import Findings, FoundModule, Place, resolve_display
+from apcore.discovery import Findings, ForetoldModule, FoundModule, Place, resolve_display
 from apcore.modules import Companion, ModuleDefinition
 from apcore.registry.dependencies import resolve_dependencies
 from apcore.schema import SchemaLoader
@@ -28,11 +28,23 @@ class Origin:
     schemas: SchemaLoader | None = field(compare=False)
 
 
-def origin_of(found: FoundModule, findings: Findings) -> Origin:
-    """The origin of a module that was found."""
+def origin_of(found: FoundModule | ForetoldModule, findings: Findings) -> Origin:
+    """The origin of a module that was found, the same before and after its file was imported."""
     display = findings.displays.get(found.module_id)
+    if isinstance(found, ForetoldModule):
+        return Origin(found.file, found.companion, None, found.place, display, findings.schemas)
     schemas = found.schemas or findings.schemas
     return Origin(found.file, found.companion, found.declared, found.place, display, schemas)
+
+
+def changed(findings: Findings, known: Mapping[str, Origin]) -> list[FoundModule]:
+    """The modules that are new, or of which something beside the code has changed.
+
+    Of those that were foretold only the `known` ones: their files were imported already.
+    """
+    found = [each for each in findings.found if origin_of(each, findings) != known.get(each.module_id)]
+    foretold = [each for each in findings.foretold if each.module_id in known]
+    return found + [each.load() for each in foretold if origin_of(each, findings) != known[each.module_id]]
 
 
 def loading_order(
@@ -62,9 +74,11 @@ def refuse_failures(findings: Findings) -> None:
 
 
 def dispensable_ids(findings: Findings) -> set[str]:
-    """The modules that others name as optional, and that none requires."""
-    needs = [each for found in findings.found for each in found.dependencies]
-    return {each.module_id for each in needs if each.optional} - {each.module_id for each in needs if not each.optional}
+    """The modules that others name as optional, that none requires, and that nobody asks for."""
+    needs = [need for each in findings.found for need in each.dependencies]
+    needs += [need for each in findings.foretold for need in each.dependencies]
+    required = {each.module_id for each in needs if not each.optional} | {findings.asked_for}
+    return {each.module_id for each in needs if each.optional} - required
 
 
 def module_to_renew(found: FoundModule, current: Any) -> Any:

@@ -7,25 +7,26 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import Any
 
 from apcore.discovery import DiscoverySettings, Findings, FoundModule, Place, find_modules
-from apcore.errors import ModuleError, ModuleNotFoundError, ReloadFailedError
+from apcore.errors import ModuleNotFoundError, ReloadFailedError
+from apcore.ids import parse_reference
 from apcore.modules import ModuleDefinition, ModuleDescription, describe
 from apcore.modules.activity import leave
 from apcore.registry.admission import admit
-from apcore.registry.bulk import Origin, dispensable_ids, loading_order, module_to_renew, origin_of, presented
+from apcore.registry.bulk import Origin, changed
 from apcore.registry.draining import DRAIN_SECONDS, Unloaded, drain
-from apcore.registry.error_codes import ErrorCodeCatalogue
 from apcore.registry.events import REGISTRY_EVENTS, RegistryCallback, RegistryEvents
 from apcore.registry.exports import PROFILES_WITH_TOOL_NAMES, export_description, tool_name
 from apcore.registry.extensions import RegistryExtensions
 from apcore.registry.lifecycle import load, suspend, unload
+from apcore.registry.loading import ModuleLoader
+from apcore.registry.pending import PendingModules
+from apcore.registry.published import PublishedModules
 from apcore.registry.queries import Predicate, matches, select
 from apcore.registry.reloading import Reloaded, reload
 from apcore.registry.selection import Strategy, resolve_module_id
-from apcore.registry.tool_names import ToolNames
 
 logger = logging.getLogger("apcore.registry")
 
@@ -36,20 +37,21 @@ class Registry:
     Reading takes no lock: a module is published by one assignment, after it was admitted completely. Changing takes
     one, so the second of two registrations of an ID fails. Without `strict_inputs` modules take inputs that their
     schemas do not declare (`schema.validation.strict`, §9.1).
+
+    With `extensions.lazy_load` a discovered module may wait for its first use. `has()` and `list(include_hidden=True)`
+    know its ID; whatever needs its definition loads it, and raises what loading it raises.
     """
 
     def __init__(self, *, strict_inputs: bool = True) -> None:
-        self._strict_inputs = strict_inputs
-        self._definitions: dict[str, ModuleDefinition] = {}
-        self._origins: dict[str, Origin] = {}
-        self._tool_names = ToolNames()
+        self._pending = PendingModules()
+        self._published = PublishedModules(self._pending, strict_inputs=strict_inputs)
+        self._definitions = self._published.definitions
+        self._loader = ModuleLoader(self._published, self._pending, self._validate)
         self._changing = threading.RLock()
         self._renewing = threading.RLock()
-        self._away: set[str] = set()
         self._events = RegistryEvents()
         self._observing: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._extended = RegistryExtensions()
-        self._codes = ErrorCodeCatalogue()
 
     def register(self, module_id: str, module: Any) -> ModuleDefinition:
         """Admit a class, an instance or a function module under this ID.
@@ -67,8 +69,11 @@ class Registry:
         """Remove a module and, when its calls have ended, call `on_unload()`; whether it was there (§12.7.4).
 
         Calls that have not begun get MODULE_NOT_FOUND, running ones go on to their end; after `timeout` seconds the
-        module goes in spite of them, which is logged. Blocks meanwhile. An unknown ID is fine.
+        module goes in spite of them, which is logged. Blocks meanwhile. An unknown ID is fine. A module that waits for
+        its first use is forgotten; nobody was told of it.
         """
+        if self._forget(module_id):
+            return True
         definition = self._remove(module_id)
         if definition is None:
             return False
@@ -81,6 +86,8 @@ class Registry:
 
         By force nothing is suspended: the module is still in use. `(True, None)` too for an unknown ID.
         """
+        if self._forget(module_id):
+            return True, None
         definition = self._remove(module_id)
         if definition is None:
             return True, None
@@ -95,6 +102,9 @@ class Registry:
         `config` is the configuration (sections `extensions`, `schema`, `bindings`, `conventions`), or one root
         directory or several; without it the directory is `./extensions`. What was discovered before and has not changed
         is left alone; of one whose metadata changed the description is renewed and the instance stays (§5.15.3).
+
+        Where the configuration names `extensions.lazy_load`, module files whose text foretells what they define are not
+        imported: their modules wait for their first use, and come last in the result (§9.1).
 
         Everything is registered or nothing. Raises ConfigError for a root that does not exist, ModuleLoadError and its
         kin for a file that is no module, the errors of `register()`, `resolve_dependencies()` and of binding files. Of
@@ -117,6 +127,8 @@ class Registry:
 
     def close(self) -> None:
         """Unregister everything, the latest first: the end of the application (§12.7.1)."""
+        with self._changing:
+            self._pending.reset({})
         for module_id in reversed(tuple(self._definitions)):
             self.unregister(module_id)
 
@@ -125,7 +137,9 @@ class Registry:
 
         In this order: running calls end (at most `timeout` seconds), `on_suspend()`, `on_unload()`, the file, the
         constructor, `on_load()`, and `on_resume(state)` if there is a state. Meanwhile the module cannot be found, and
-        its ID is taken. Files that it imports are not read again.
+        its ID is taken. Files that it imports are not read again. One that waits for its first use is loaded first.
+        Of a bound function the binding file is read again, and the file of the function is imported anew, unless an
+        installed distribution owns it.
 
         Raises ModuleNotFoundError, and ReloadFailedError if the module was not discovered in a file or its file is no
         module any more; then the old instance was loaded again, with its state.
@@ -135,7 +149,7 @@ class Registry:
             try:
                 reloaded = reload(old, origin, place, self._definitions, timeout=timeout, validate=self._validate)
             except BaseException:
-                self._away.discard(module_id)
+                self._published.away.discard(module_id)
                 raise
             self._bring_in(reloaded)
         if reloaded.failure is not None:
@@ -151,25 +165,39 @@ class Registry:
 
         Calls and ACL rules name exact IDs, so that a rule about one version cannot be passed by under another name.
         """
-        return resolve_module_id(reference, self._versions(), strategy)
+        for module_id in self._pending.family_of(parse_reference(reference).module_id):
+            self._used(module_id)
+        return resolve_module_id(reference, self._published.versions(), strategy)
 
     def get_definition(self, module_id: str) -> ModuleDefinition:
-        """What is known about a module. Raises ModuleNotFoundError."""
+        """What is known about a module. Raises ModuleNotFoundError.
+
+        At the first use of one that waited for it also the errors of its file, as `discover()` would raise them; then
+        the module goes on waiting, and the next use tries again.
+        """
         try:
             return self._definitions[module_id]
         except KeyError:
+            pass
+        definition = self._used(module_id)
+        if definition is None:
             raise ModuleNotFoundError(
                 f"Module '{module_id}' is not registered", module_id=module_id, details={"module_id": module_id}
-            ) from None
+            )
+        return definition
+
+    def get_loaded(self, module_id: str) -> ModuleDefinition | None:
+        """As `get_definition()`; None for a module that waits for its first use, or is not there."""
+        return self._definitions.get(module_id)
 
     def file_of(self, module_id: str) -> str | None:
         """The file in which a module was found by discovery; None for one that was registered otherwise."""
-        origin = self._origins.get(module_id)
-        return None if origin is None else origin.file
+        origin = self._published.origins.get(module_id)
+        return self._pending.file_of(module_id) if origin is None else origin.file
 
     def has(self, module_id: str) -> bool:
-        """Whether the module is registered."""
-        return module_id in self._definitions
+        """Whether the module is registered, loaded or not."""
+        return module_id in self._pending or module_id in self._definitions
 
     has_module = has  # the name of §5.3
 
@@ -185,7 +213,7 @@ class Registry:
         """
         exported = export_description(self.describe(module_id), strict=strict, profile=profile)
         if profile in PROFILES_WITH_TOOL_NAMES:
-            self._tool_names.refuse_shared(tool_name(module_id))
+            self._published.tool_names.refuse_shared(tool_name(module_id))
         return exported
 
     def module_id_of_tool(self, name: str) -> str:
@@ -193,7 +221,7 @@ class Registry:
 
         Raises ModuleNotFoundError, and InvalidInputError for a name that two modules share.
         """
-        return self._tool_names.module_id_of(name)
+        return self._published.tool_names.module_id_of(name)
 
     def find(
         self, query: str | Predicate, *, tags: Collection[str] | None = None, include_hidden: bool = False
@@ -205,14 +233,21 @@ class Registry:
     def list(
         self, prefix: str | None = None, tags: Collection[str] | None = None, include_hidden: bool = False
     ) -> builtins.list[str]:
-        """The IDs in alphabetical order; modules with `discoverable: false` only with `include_hidden` (§4.4)."""
-        found = select(self._all(), prefix=prefix, tags=tags, include_hidden=include_hidden)
+        """The IDs in alphabetical order; modules with `discoverable: false` only with `include_hidden` (§4.4).
+
+        Whether a module is hidden, and its tags, are known when it is loaded; with `include_hidden` alone none is.
+        """
+        if include_hidden and not tags:
+            known = {*self._pending, *self._definitions}
+            return sorted(each for each in known if each.startswith(prefix or ""))
+        found = select(self._all(prefix), prefix=prefix, tags=tags, include_hidden=include_hidden)
         return [definition.module_id for definition in found]
 
     @property
     def error_codes(self) -> builtins.list[dict[str, Any]]:
         """The codes that registered modules declare in ``error_schema``, each with its meaning and status (§8.4)."""
-        return self._codes.documentation()
+        self._all()
+        return self._published.codes.documentation()
 
     @property
     def extended(self) -> RegistryExtensions:
@@ -244,27 +279,45 @@ class Registry:
         """Call back with (module ID, module) when the module cannot be found any more; it may still be unloading."""
         self._events.after_removal(callback)
 
+    def _used(self, module_id: str) -> ModuleDefinition | None:
+        """The definition of a module, which is loaded if it waited for its first use; None if it is not there."""
+        loaded = builtins.list[ModuleDefinition]()
+        if module_id in self._pending:
+            try:
+                with self._changing:
+                    if module_id not in self._definitions and self._pending.is_ready(module_id):
+                        for definition in self._loader.load_pending(module_id):
+                            loaded.append(definition)
+            finally:
+                self._announce(loaded)
+        return self._definitions.get(module_id)
+
+    def _forget(self, module_id: str) -> bool:
+        """Wait no longer for the first use of a module; whether that was all there was of it."""
+        with self._changing:
+            return self._pending.discard(module_id) and module_id not in self._definitions
+
     def _remove(self, module_id: str) -> ModuleDefinition | None:
         """Mark the module, say so, and withdraw it (C-62). One that is being reloaded does not come back."""
         with self._changing:
-            self._away.discard(module_id)
+            self._published.away.discard(module_id)
             definition = self._definitions.get(module_id)
             if definition is None:
                 return None
             leave(definition.activity)
             self._events.emit(REGISTRY_EVENTS["UNREGISTER"], module_id, definition.module)
-            self._withdraw(module_id)
+            self._published.withdraw(module_id)
         self._events.removed(module_id, definition.module)
         return definition
 
     def _send_away(self, module_id: str) -> tuple[ModuleDefinition, Origin, Place]:
         """Withdraw a module that is to come back, and keep its ID for it."""
         with self._changing:
-            definition, origin = self.get_definition(module_id), self._origins.get(module_id)
+            definition, origin = self.get_definition(module_id), self._published.origins.get(module_id)
             if origin is None or origin.place is None:
                 raise ReloadFailedError(f"Module '{module_id}' was not discovered in a file", module_id=module_id)
             self._remove(module_id)
-            self._away.add(module_id)
+            self._published.away.add(module_id)
         return definition, origin, origin.place
 
     def _bring_in(self, reloaded: Reloaded) -> None:
@@ -272,17 +325,16 @@ class Registry:
         definition = reloaded.definition
         module_id = definition.module_id
         with self._changing:
-            is_awaited = module_id in self._away
-            self._away.discard(module_id)
+            is_awaited = module_id in self._published.away
+            self._published.away.discard(module_id)
             if is_awaited:
-                self._publish(definition)
-                self._origins[module_id] = reloaded.origin
+                self._published.publish(definition, reloaded.origin)
         if not is_awaited:
             unload(definition)
             raise ModuleNotFoundError(
                 f"Module '{module_id}' was unregistered while it was reloaded", module_id=module_id
             )
-        self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, definition.module)
+        self._announce([definition])
 
     def observe(self, observing: Callable[[], AbstractContextManager[Any]]) -> None:
         """Run each discovery inside of `observing()`, which may time or trace it (§10.8)."""
@@ -290,102 +342,35 @@ class Registry:
 
     def _admit(self, module_id: str, module: Any, *, internal: bool) -> ModuleDefinition:
         with self._changing:
-            taken = self._definitions.keys() | self._away if self._away else self._definitions
-            definition = admit(module_id, module, taken, internal=internal)
+            definition = admit(module_id, module, self._published.taken(module_id), internal=internal)
             self._validate(definition)
             load(definition)
-            self._publish(definition)
-        self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, definition.module)
+            self._published.publish(definition)
+        self._announce([definition])
         return definition
 
     def _register_all(self, findings: Findings, *, is_rediscovery: bool) -> builtins.list[str]:
-        with self._renewing, self._changing:
-            known = self._origins if is_rediscovery else {}
-            wanted = [each for each in findings.found if origin_of(each, findings) != known.get(each.module_id)]
-            definitions, origins, loaded = dict(self._definitions), dict(self._origins), builtins.list[str]()
-            try:
-                for found in loading_order(findings, wanted, self._versions()):
-                    if self._take_in(found, findings, is_renewal=found.module_id in known):
-                        loaded.append(found.module_id)
-                self._present_others(findings)
-            except Exception:
-                self._take_back(loaded, definitions, origins)
-                raise
-        for module_id in loaded:
-            self._events.emit(REGISTRY_EVENTS["REGISTER"], module_id, self.get_definition(module_id).module)
-        return loaded
+        with self._renewing, self._changing, self._loader.all_or_none() as loaded:
+            known, awaited = self._published.origins if is_rediscovery else {}, builtins.list[str]()
+            if is_rediscovery:
+                awaited = self._pending.take_in(findings, self._published.is_taken, known)
+            for definition in self._loader.load(changed(findings, known), findings, known):
+                loaded.append(definition)
+        self._announce(loaded)
+        return [*(each.module_id for each in loaded), *(each for each in awaited if each in self._pending)]
 
-    def _take_in(self, found: FoundModule, findings: Findings, *, is_renewal: bool) -> bool:
-        """Admit one of many; False for one that failed and that nobody needs."""
-        module_id = found.module_id
-        current = self._definitions.get(module_id) if is_renewal else None
-        module = found.module if current is None else module_to_renew(found, current.module)
-        taken = () if is_renewal else self._definitions
-        try:
-            schemas = found.schemas or findings.schemas
-            definition = admit(module_id, module, taken, companion=found.companion, schemas=schemas)
-            definition = presented(definition, findings.displays.get(module_id))
-            self._validate(definition)
-            if current is None:
-                load(definition)
-            elif definition.module is current.module:
-                definition = replace(definition, activity=current.activity)
-        except ModuleError as error:
-            error.add_note(f"While registering {module_id} of {found.file}")
-            if module_id not in dispensable_ids(findings):
-                raise
-            logger.warning("The optional module '%s' failed to load", module_id, exc_info=error)
-            return False
-        self._publish(definition)
-        self._origins[module_id] = origin_of(found, findings)
-        return True
-
-    def _present_others(self, findings: Findings) -> None:
-        found = {each.module_id for each in findings.found}
-        for module_id, item in findings.displays.items():
-            definition = self._definitions.get(module_id)
-            if definition is None:
-                logger.warning("A binding says how '%s' is presented, which is not registered", module_id)
-            elif module_id not in found:
-                self._publish(presented(definition, item))
-
-    def _take_back(
-        self,
-        loaded: builtins.list[str],
-        definitions: Mapping[str, ModuleDefinition],
-        origins: Mapping[str, Origin],
-    ) -> None:
-        """As it was before; of what was loaded in between, the latest goes first."""
-        for module_id in reversed(loaded):
-            withdrawn = self._definitions[module_id]
-            self._withdraw(module_id)
-            if module_id not in definitions:
-                unload(withdrawn)
-        for definition in definitions.values():
-            self._publish(definition)
-        self._origins = dict(origins)
+    def _announce(self, loaded: Iterable[ModuleDefinition]) -> None:
+        for definition in loaded:
+            self._events.emit(REGISTRY_EVENTS["REGISTER"], definition.module_id, definition.module)
 
     def _validate(self, definition: ModuleDefinition) -> None:
         """Raises what speaks against a module that is sound in itself."""
         self._extended.validate(definition)
-        self._codes.check(definition)
+        self._published.codes.check(definition)
 
-    def _publish(self, definition: ModuleDefinition) -> None:
-        if definition.module_id not in self._definitions:
-            self._tool_names.add(definition.module_id)
-        if not self._strict_inputs:
-            definition = replace(definition, strict_inputs=False)
-        self._definitions[definition.module_id] = definition
-        self._codes.take(definition)
-
-    def _withdraw(self, module_id: str) -> None:
-        del self._definitions[module_id]
-        self._tool_names.remove(module_id)
-        self._origins.pop(module_id, None)
-        self._codes.give_back(module_id)
-
-    def _versions(self) -> dict[str, str]:
-        return {module_id: definition.version for module_id, definition in self._definitions.items()}
-
-    def _all(self) -> Sequence[ModuleDefinition]:
+    def _all(self, prefix: str | None = None) -> Sequence[ModuleDefinition]:
+        """All that are loaded, those whose ID starts with `prefix` among them for certain."""
+        for module_id in self._pending:
+            if module_id.startswith(prefix or ""):
+                self._used(module_id)
         return sorted(self._definitions.values(), key=lambda definition: definition.module_id)

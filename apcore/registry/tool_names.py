@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from apcore.errors import InvalidInputError, ModuleNotFoundError
 from apcore.registry.exports import tool_name
 
 
 class ToolNames:
-    """The names under which modules are exported; two modules that would share one are found, never mixed up."""
+    """The names under which modules are exported; two modules that would share one are found, never mixed up.
 
-    def __init__(self) -> None:
+    `pending` are further IDs, some of which may have been added.
+    """
+
+    def __init__(self, pending: Iterable[str] = ()) -> None:
+        self._pending = pending
         self._owners: dict[str, str] = {}
         self._sharers: dict[str, tuple[str, ...]] = {}  # there are hardly any, so a name costs no object of its own
 
@@ -20,7 +26,7 @@ class ToolNames:
 
     def remove(self, module_id: str) -> None:
         name = tool_name(module_id)
-        left = [each for each in self._all(name) if each != module_id]
+        left = [each for each in self._added(name) if each != module_id]
         if not left:
             del self._owners[name]
             return
@@ -32,21 +38,24 @@ class ToolNames:
 
     def module_id_of(self, name: str) -> str:
         """Raises ModuleNotFoundError for an unknown name, InvalidInputError for one of several modules."""
-        owner = self._owners.get(name)
-        if owner is None:
-            raise ModuleNotFoundError(f"No module is exported as '{name}'", details={"tool_name": name})
         self.refuse_shared(name)
-        return owner
+        for owner in self._all(name):
+            return owner
+        raise ModuleNotFoundError(f"No module is exported as '{name}'", details={"tool_name": name})
 
     def refuse_shared(self, name: str) -> None:
         """Raises InvalidInputError (`details.type` "tool_name_conflict") if several modules have this name."""
-        if name in self._sharers:
-            module_ids = self._all(name)
+        module_ids = self._all(name)
+        if len(module_ids) > 1:
             raise InvalidInputError(
                 f"{' and '.join(map(repr, module_ids))} would both be exported as '{name}'",
                 details={"type": "tool_name_conflict", "tool_name": name, "module_ids": list(module_ids)},
                 suggestion="Give one of them another ID",
             )
 
+    def _added(self, name: str) -> tuple[str, ...]:
+        return (self._owners[name], *self._sharers.get(name, ())) if name in self._owners else ()
+
     def _all(self, name: str) -> tuple[str, ...]:
-        return (self._owners[name], *self._sharers.get(name, ()))
+        pending = (each for each in self._pending if tool_name(each) == name)
+        return tuple(dict.fromkeys((*self._added(name), *pending)))

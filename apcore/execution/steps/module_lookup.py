@@ -5,35 +5,45 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any
 
-from apcore.errors import ModuleDisabledError, ModuleNotFoundError
+from apcore.errors import ModuleDisabledError
 from apcore.ids import validate_canonical_id
+from apcore.modules import ModuleDefinition
 from apcore.pipeline import PipelineState
 from apcore.registry import Registry
 from apcore.toggles import Toggles
 
 
 class ModuleLookup:
-    """One dict lookup, and one for the toggle."""
+    """One dict lookup, and one for the toggle; the first use of a module may take longer."""
 
     def __init__(self, registry: Registry, toggles: Toggles) -> None:
         self._registry = registry
         self._toggles = toggles
 
     def run(self, state: PipelineState) -> Coroutine[Any, Any, None] | None:
-        """Raises InvalidModuleIdError, ModuleNotFoundError or ModuleDisabledError (§8.2)."""
-        try:
-            state.definition = self._registry.get_definition(state.module_id)
-        except ModuleNotFoundError:
-            validate_canonical_id(state.module_id)
-            raise
-        if self._toggles.is_stale:
-            return self._refresh(state)
+        """Raises InvalidModuleIdError, ModuleNotFoundError or ModuleDisabledError (§8.2).
+
+        At the first use of a module that waited for it, also what `Registry.get_definition()` raises.
+        """
+        definition = self._registry.get_loaded(state.module_id)
+        if definition is None or self._toggles.is_stale:
+            return self._look_closer(state, definition)
+        state.definition = definition
         self._require_enabled(state)
         return None
 
-    async def _refresh(self, state: PipelineState) -> None:
-        await state.runner.call(self._toggles.refresh)
+    async def _look_closer(self, state: PipelineState, definition: ModuleDefinition | None) -> None:
+        """As ``run()``; a file is imported where other code of modules runs, and not for one that is switched off."""
+        if definition is None and not self._registry.has(state.module_id):
+            validate_canonical_id(state.module_id)
+            definition = self._registry.get_definition(state.module_id)  # raises ModuleNotFoundError
+        if definition is not None:
+            state.definition = definition
+        if self._toggles.is_stale:
+            await state.runner.call(self._toggles.refresh)
         self._require_enabled(state)
+        if definition is None:
+            state.definition = await state.runner.call(self._registry.get_definition, state.module_id)
 
     def _require_enabled(self, state: PipelineState) -> None:
         if not self._toggles.is_enabled(state.module_id):
