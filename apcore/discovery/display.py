@@ -45,7 +45,7 @@ class ResolvedDisplay:
     description: str
     documentation: str | None
     guidance: str | None
-    tags: tuple[str, ...]
+    tags: list[str]
     cli: SurfaceDisplay
     mcp: SurfaceDisplay
     a2a: SurfaceDisplay
@@ -53,7 +53,7 @@ class ResolvedDisplay:
     def to_dict(self) -> dict[str, Any]:
         """The form that is kept under `metadata["display"]`."""
         shown = {name: getattr(self, name) for name in ("alias", "description", "documentation", "guidance")}
-        return {**shown, "tags": list(self.tags), **{name: getattr(self, name).to_dict() for name in SURFACES}}
+        return {**shown, "tags": [*self.tags], **{name: getattr(self, name).to_dict() for name in SURFACES}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _display(module: Any, item: Mapping[str, Any]) -> ResolvedDisplay:
         description=description,
         documentation=_first(display.get("documentation"), item.get("documentation"), _said(module, "documentation")),
         guidance=display.get("guidance"),
-        tags=tuple(_first(display.get("tags"), item.get("tags"), _said(module, "tags"), ())),
+        tags=[*_first(display.get("tags"), item.get("tags"), _said(module, "tags"), ())],
         cli=on("cli"),
         mcp=on("mcp"),
         a2a=on("a2a"),

@@ -29,8 +29,8 @@ class ModuleDescription:
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any]
     annotations: ModuleAnnotations
-    examples: tuple[ModuleExample, ...]
-    tags: tuple[str, ...]
+    examples: list[ModuleExample]
+    tags: list[str]
     version: str
     metadata: Mapping[str, Any]
 
@@ -43,7 +43,7 @@ class ModuleDescription:
         wire = {field.name: getattr(self, field.name) for field in fields(self)}
         wire["annotations"] = self.annotations.to_dict()
         wire["examples"] = redact([example.to_dict() for example in self.examples], keys=())
-        wire["tags"] = redact(list(self.tags), keys=())
+        wire["tags"] = redact(self.tags, keys=())
         wire |= {name: redact(wire[name], keys=()) for name in ("description", "documentation")}
         wire["metadata"] = redact(wire["metadata"])
         return wire
@@ -61,12 +61,14 @@ def describe(definition: ModuleDefinition) -> ModuleDescription:
     """The description of a module; what its own `describe()` returns replaces the generated parts (§5.6).
 
     A `describe()` that fails, or returns something else, is logged and not heard: whoever lists all modules should not
-    be stopped by one. The schemas are copies: who changes them on their way to a tool does not change what calls are
-    checked against.
+    be stopped by one. Schemas and lists are copies: who changes them on their way to a tool does not change what calls
+    are checked against.
     """
     parts = {field.name: getattr(definition, field.name) for field in fields(ModuleDescription)}
-    schemas = {name: deepcopy(parts[name]) for name in _SCHEMAS}
-    generated = ModuleDescription(**{**parts, **schemas, "metadata": dict(definition.metadata)})
+    copies = {name: deepcopy(parts[name]) for name in _SCHEMAS} | {
+        name: [*parts[name]] for name in ("examples", "tags")
+    }
+    generated = ModuleDescription(**{**parts, **copies, "metadata": dict(definition.metadata)})
     own_describe = callable_attribute(definition.module, "describe")
     if own_describe is None:
         return generated
@@ -86,7 +88,7 @@ def _own_parts(said: Any) -> dict[str, Any]:
     if isinstance(own.get("annotations"), Mapping):
         own["annotations"] = ModuleAnnotations.from_dict(own["annotations"])
     if "examples" in own:
-        own["examples"] = tuple(_example(each) for each in own["examples"])
+        own["examples"] = [_example(each) for each in own["examples"]]
     return own
 
 

@@ -63,7 +63,7 @@ def to_a2a_skill(description: ModuleDescription) -> dict[str, Any]:
         "id": description.module_id,
         "name": description.name,
         "description": description.description,
-        "tags": list(description.tags),
+        "tags": [*description.tags],
         "examples": [example.title for example in description.examples],
         "inputSchema": _abroad(description.input_schema),
         "outputSchema": _abroad(description.output_schema),

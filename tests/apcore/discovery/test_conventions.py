@@ -246,7 +246,7 @@ def test_what_was_scanned_can_be_presented_before_it_is_registered(commands, wri
 
     assert (plain.display.alias, shown.display.alias) == ("deploy.deploy", "deploy")
     assert plain.display.description == shown.display.description == "Deploy application to target_id environment."
-    assert (shown.display.tags, shown.version) == (("ops",), "1.0.0")
+    assert (shown.display.tags, shown.version) == (["ops"], "1.0.0")
 
 
 def test_all_shapes_of_functions_are_called_as_they_are_written(commands, write):

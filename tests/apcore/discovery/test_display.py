@@ -64,7 +64,7 @@ def test_001_without_a_binding_everything_is_as_it_was_scanned():
     display = resolve()
 
     assert (display.alias, display.description, display.documentation) == (ID, "Scanned", "Scanned at length")
-    assert (display.guidance, display.tags) == (None, ("scanned",))
+    assert (display.guidance, display.tags) == (None, ["scanned"])
     assert display.cli == display.mcp == display.a2a == SurfaceDisplay(ID, "Scanned", None)
 
 
@@ -108,10 +108,10 @@ def test_the_chain_of_the_documentation():
 
 @pytest.mark.req("R-5.13.5-05", "R-5.13.10-02")
 def test_009_the_chain_of_the_tags():
-    assert resolve(tags=["binding"], display={"tags": ["all"]}).tags == ("all",)
-    assert resolve(tags=["binding"], display={"tags": []}).tags == ()
-    assert resolve(tags=["binding"], display={}).tags == ("binding",)
-    assert resolve(display={}).tags == ("scanned",)
+    assert resolve(tags=["binding"], display={"tags": ["all"]}).tags == ["all"]
+    assert resolve(tags=["binding"], display={"tags": []}).tags == []
+    assert resolve(tags=["binding"], display={}).tags == ["binding"]
+    assert resolve(display={}).tags == ["scanned"]
 
 
 @pytest.mark.req("R-5.13.4-01", "R-5.13.1-03", "R-5.13.10-02")
@@ -194,7 +194,7 @@ def test_the_types_are_those_of_the_protocol():
     ]
     [resolved] = resolve_display([{"module_id": "a.b"}])
     display = resolved.display
-    assert (display.alias, display.description, display.tags) == ("a.b", "", ())
+    assert (display.alias, display.description, display.tags) == ("a.b", "", [])
     assert display.documentation is display.guidance is None
 
 

@@ -93,7 +93,7 @@ def test_a_module_may_describe_itself():
     description = describe(define_module("a.b", Own))
     assert description.description == "In its own words"
     assert description.annotations == ModuleAnnotations(destructive=True)
-    assert description.examples == (ModuleExample("Two", {"a": 2}),)
+    assert description.examples == [ModuleExample("Two", {"a": 2})]
     assert description.input_schema == Full.input_schema
 
 
