@@ -11,7 +11,7 @@ from importlib import import_module
 from benchmarks.project import temporary_project
 from benchmarks.timing import Measurement, Settings
 
-SUITES = ("audit", "calls", "observing", "effects", "registration", "watching")
+SUITES = ("audit", "calls", "observing", "effects", "outside", "registration", "watching")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -96,6 +96,9 @@ class ApcoreSettings:
     """How many changes of an effect are stored one by one; counts and digest always cover all."""
     lock_timeout_ms: int = 5_000
     """How long a measurement waits for rows that others have locked, in milliseconds (PostgreSQL)."""
+    reachable_hosts: tuple[str, ...] = ()
+    """Hosts that modules may connect to while they are measured, as `host` or `host:port`: what they do there is not
+    watched, and every measured record says so."""
     refresh_seconds: float = 0.5
     """How old a snapshot of rules or toggles may become before its revision is looked up again, in seconds."""
     usage_flush_seconds: float = 5.0

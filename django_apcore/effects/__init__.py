@@ -4,6 +4,7 @@ from django_apcore.effects.active import is_governed, keep_books
 from django_apcore.effects.diff import Difference, FieldDifference, compare_changes
 from django_apcore.effects.errors import (
     HeldResultError,
+    OutsideEffectError,
     TransactionEndedError,
     UngovernedWriteError,
     UnholdableMessageError,
@@ -17,6 +18,7 @@ __all__ = [
     "FieldDifference",
     "Governed",
     "HeldResultError",
+    "OutsideEffectError",
     "TransactionEndedError",
     "UngovernedWriteError",
     "UnholdableMessageError",

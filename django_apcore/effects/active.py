@@ -23,6 +23,8 @@ class HeldMessage:
 class Run:
     """What the hooks leave behind for the record of one run."""
 
+    commits: bool = False
+    """Whether it is to be committed; a preview is not."""
     open: bool = True
     held: list[HeldMessage] = field(default_factory=list)
     generated: defaultdict[tuple[type, str], set[Hashable]] = field(default_factory=lambda: defaultdict(set))
@@ -30,7 +32,11 @@ class Run:
     connections: frozenset[int] = frozenset()
     """The `id()` of each connection that the thread of the run has: those are followed, or watched."""
     refused: list[str] = field(default_factory=list)
-    """What others were asked to do for the run, past those connections, in words."""
+    """What was refused to the run elsewhere than on those connections, in words."""
+    caches: dict[Hashable, Any] = field(default_factory=dict)
+    """What was written to caches and waits for the commit, by the cache: `HeldCache`s."""
+    files: list[Any] = field(default_factory=list)
+    """What was saved to storages, and what is deleted after the commit: `HeldFile`s."""
     books: list[Callable[[], object]] = field(default_factory=list)
     """What has to be written beside the effect, and is no part of it."""
 

@@ -13,6 +13,17 @@ class UngovernedWriteError(ModuleError):
     http_status = 500
 
 
+class OutsideEffectError(ModuleError):
+    """Something was refused before it left the process: a connection, or a process to be started.
+
+    It would happen in a preview too, and could not be undone. The record of the run is incomplete from then on, even if
+    the module swallows this error. `details` has its `kind` and its `target`.
+    """
+
+    code = "OUTSIDE_EFFECT"
+    http_status = 500
+
+
 class TransactionEndedError(ModuleError):
     """The module ended, or broke, the transaction that its effect is measured in; nothing is committed."""
 

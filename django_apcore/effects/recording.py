@@ -28,9 +28,11 @@ from django_apcore.effects.database.ledger import Gate, Mode
 from django_apcore.effects.database.transactions import clock_of
 from django_apcore.effects.errors import TransactionEndedError
 from django_apcore.effects.held.background import sends_task
+from django_apcore.effects.held.cache import write_caches
+from django_apcore.effects.held.files import HeldFile, deletions, file_changes
 
-UNWATCHED = ("network", "files", "threads")
-"""Side effects that nothing looks at yet."""
+_UNWATCHED = ("already_open", "native_code", "threads")
+"""Side effects that nothing looks at."""
 
 _CLOCK_TICK = timedelta(milliseconds=1)
 """Databases cut times off after the millisecond, so a time of the run may seem that much too early."""
@@ -45,14 +47,17 @@ def field_name(dotted: str) -> FieldName:
 class Recording:
     """Records what one block does through this thread's connections, which must be inside transactions.
 
-    `volatile` are fields that differ at every run, `gaps` what is known from the start to be missing, and
-    `secrets` what no change may show.
+    `commits` says whether it is to be committed, and `files` is where what it does to files is noted. `volatile` are
+    fields that differ at every run, `gaps` what is known from the start to be missing, and `secrets` what no change may
+    show.
     """
 
     def __init__(
         self,
         enrolled: Sequence[BaseDatabaseWrapper],
         *,
+        commits: bool,
+        files: list[HeldFile],
         volatile: Collection[FieldName],
         gaps: Collection[str],
         secrets: SensitiveValues,
@@ -61,7 +66,7 @@ class Recording:
         self._gaps = list(gaps)
         self._secrets = secrets
         self._gate = Gate()
-        self._run = Run(connections=frozenset(map(id, connections.all())))
+        self._run = Run(commits, files=files, connections=frozenset(map(id, connections.all())))
         self._captures = [Capture(connection, self._gate) for connection in enrolled]
         self._callbacks_before = {each.alias: len(each.run_on_commit) for each in enrolled}
         self._start = self._clocks()
@@ -75,6 +80,14 @@ class Recording:
         """Write what goes with the effect, after it was recorded."""
         for write in self._run.books:
             write()
+
+    def release(self) -> None:
+        """Have caches and storages follow after the commit, before the callbacks that the block registered."""
+        calls = [call for cache in self._run.caches.values() for call in cache.calls]
+        if calls := [*calls, *deletions(self._run.files)]:
+            connection = self._captures[0].connection
+            entry: Any = (set(connection.savepoint_ids), partial(write_caches, calls), True)  # with `robust`
+            connection.run_on_commit.insert(self._callbacks_before[connection.alias], entry)
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -113,9 +126,9 @@ class Recording:
         changes = changes_of(ledgers, self._run.held, drafter, labels)
         return EffectRecord.build(
             "measured",
-            chain(changes, callbacks),
+            chain(changes, file_changes(self._run.files), callbacks),
             gaps=self._all_gaps(),
-            unwatched=UNWATCHED,
+            unwatched=self._unwatched(),
             listed=listed,
             secrets=self._secrets,
         )
@@ -123,6 +136,13 @@ class Recording:
     def _all_gaps(self) -> Iterator[str]:
         """Each gap once. Lazy, since some are found only while the changes are read."""
         yield from sorted({*self._gaps, *self._run.refused})
+
+    def _unwatched(self) -> Iterator[str]:
+        """What nobody looked at: what is so in every run, what the settings allow, and what this run has used."""
+        yield from _UNWATCHED
+        yield from (f"network:{host}" for host in get_settings().reachable_hosts)
+        if any(cache.was_used for cache in self._run.caches.values()):
+            yield "cache"
 
     # -- after the commit ---------------------------------------------------------------------------------------------
 

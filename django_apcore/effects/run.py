@@ -12,6 +12,7 @@ from apcore.redaction import NO_SECRETS, SensitiveValues
 from django_apcore.conf import get_settings
 from django_apcore.effects.active import is_governed
 from django_apcore.effects.database.transactions import transaction_on
+from django_apcore.effects.held.files import taken_back_unless
 from django_apcore.effects.held.outbox import write_outbox
 from django_apcore.effects.recording import Recording, field_name
 
@@ -58,7 +59,7 @@ def governed(
 
     Raises TransactionEndedError if the block ended or broke its transaction, IntegrityError for constraints that were
     deferred, and RuntimeError inside another governed block. A block that tries something which cannot be followed
-    gets UngovernedWriteError, and its record is incomplete.
+    gets UngovernedWriteError or OutsideEffectError, and its record is incomplete.
     """
     if is_governed():
         raise RuntimeError("governed() cannot be nested: the outer block already records everything.")
@@ -67,11 +68,12 @@ def governed(
     enrolled = [connections[alias] for alias in (aliases or connections)]
     result = Governed()
     with ExitStack() as stack:
+        files = stack.enter_context(taken_back_unless(commit))
         gaps = [gap for each in enrolled for gap in stack.enter_context(transaction_on(each, timeout))]
         if first is not None:
             first()
         differing = {*volatile, *map(field_name, settings.volatile_fields)}
-        recording = Recording(enrolled, volatile=differing, gaps=gaps, secrets=secrets)
+        recording = Recording(enrolled, commits=commit, files=files, volatile=differing, gaps=gaps, secrets=secrets)
         with recording.active():
             yield result
             result.record = recording.record(settings.effect_listed if listed is None else listed)
@@ -79,6 +81,7 @@ def governed(
             last(result.record)
         if commit:
             recording.keep_books()
+            recording.release()
             write_outbox(recording.held, enrolled, approval_id)
         else:
             _roll_back(enrolled)

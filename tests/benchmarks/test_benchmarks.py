@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import calls, registration, watching
+from benchmarks import calls, outside, registration, watching
 from benchmarks.timing import Measurement, Settings, seconds_of_each, seconds_per_call
 
 ONE_ROUND = Settings(rounds=1, round_seconds=0)
@@ -60,7 +60,7 @@ def test_an_unknown_suite_is_refused(capsys: pytest.CaptureFixture[str]) -> None
         command.main(["nonsense"])
 
     told = capsys.readouterr().err
-    assert "unknown suite nonsense; there are audit, calls, observing, effects, registration, watching" in told
+    assert "unknown suite nonsense; there are audit, calls, observing, effects, outside, registration, watching" in told
 
 
 def test_results_are_printed_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,3 +79,10 @@ def test_functions_that_take_turns_each_have_their_own_time() -> None:
     assert list(seconds) == ["a", "b"]
     assert all(0 < each < 0.001 for each in seconds.values())
     assert "".join(turns).endswith("ab")
+
+
+def test_the_audit_hook_is_measured_in_a_process_that_did_not_have_it() -> None:
+    measurements = {each.name: each for each in outside.cases(ONE_ROUND)}
+
+    assert measurements["id(), the hook is there"].compared_with == "id()"
+    assert all(each.seconds > 0 for each in measurements.values())

@@ -106,7 +106,7 @@ def test_changes_are_in_canonical_order() -> None:
 
 
 def test_what_is_not_watched_is_said() -> None:
-    assert preview(make_tag).unwatched == ("network", "files", "threads")
+    assert preview(make_tag).unwatched == ("already_open", "native_code", "threads")
 
 
 def test_sensitive_fields_are_hidden_but_not_unchecked() -> None:

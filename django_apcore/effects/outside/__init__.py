@@ -1,0 +1,1 @@
+"""What a run would do past the databases: refused before it happens, and named in its record."""
