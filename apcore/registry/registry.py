@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextvars
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -280,17 +281,24 @@ class Registry:
         self._events.after_removal(callback)
 
     def _used(self, module_id: str) -> ModuleDefinition | None:
-        """The definition of a module, which is loaded if it waited for its first use; None if it is not there."""
-        loaded = builtins.list[ModuleDefinition]()
+        """The definition of a module, which is loaded if it waited for its first use; None if it is not there.
+
+        In a context of its own, as at the start of a process: what a file does when it is imported is not a part of the
+        call, the trace or the measured run that happens to use it first.
+        """
         if module_id in self._pending:
-            try:
-                with self._changing:
-                    if module_id not in self._definitions and self._pending.is_ready(module_id):
-                        for definition in self._loader.load_pending(module_id):
-                            loaded.append(definition)
-            finally:
-                self._announce(loaded)
+            contextvars.Context().run(self._load_pending, module_id)
         return self._definitions.get(module_id)
+
+    def _load_pending(self, module_id: str) -> None:
+        loaded = builtins.list[ModuleDefinition]()
+        try:
+            with self._changing:
+                if module_id not in self._definitions and self._pending.is_ready(module_id):
+                    for definition in self._loader.load_pending(module_id):
+                        loaded.append(definition)
+        finally:
+            self._announce(loaded)  # what it needs stays, also if it fails itself
 
     def _forget(self, module_id: str) -> bool:
         """Wait no longer for the first use of a module; whether that was all there was of it."""

@@ -83,8 +83,10 @@ def _bound_in(body: list[ast.stmt]) -> frozenset[str] | None:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 is_method = each.name in _SCHEMAS or all(map(_keeps_callable, each.decorator_list))
                 (certain if is_method else uncertain).add(each.name)
-            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
-                (uncertain if name in _METHODS else certain).add(name)
+            case ast.Assign() | ast.AnnAssign(value=ast.expr()):
+                names = {*_names_in(each)}
+                certain |= names - _METHODS
+                uncertain |= names & _METHODS
             case ast.AnnAssign() | ast.Pass():
                 pass
             case _:

@@ -64,6 +64,10 @@ class TopLevel:
                 self._make_unnamed(call, is_certain=is_certain)
             case ast.Expr(expression):
                 self.names.value(expression)
+            case ast.Assign([_, _, *_] as targets, given):
+                value = self.names.value(given)
+                for target in targets:
+                    self._bind_all(target, value)
             case ast.Assign([target], given) | ast.AnnAssign(target=target, value=ast.expr() as given):
                 self._assign(target, given, is_certain=is_certain)
             case ast.AugAssign(target, value=given):

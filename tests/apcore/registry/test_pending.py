@@ -3,6 +3,7 @@ import builtins
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -183,6 +184,20 @@ class TestFirstUse:
         registry = lazy(a=source("a", top=top))
 
         assert asyncio.run(Executor(registry).call_async("a", {})) == {"name": "a"}
+
+    def test_what_an_import_does_is_no_part_of_the_call_that_causes_it(self, lazy, events, monkeypatch):
+        """A measured run, for one, is known by its context; see the audit hook of django_apcore."""
+        variable = ContextVar("variable", default="none")
+        monkeypatch.setattr(builtins, "apcore_test_variable", variable, raising=False)
+        ask = "builtins.apcore_test_events.append(builtins.apcore_test_variable.get())"
+        registry = lazy(a=source("a", top="_seen = builtins.apcore_test_variable.get()", load=ask))
+        registry.on("register", lambda module_id, module: events.append(variable.get()))
+
+        variable.set("some")
+        registry.get("a")
+
+        assert events == ["a import", "a load", "none", "none"]
+        assert sys.modules[type(registry.get("a")).__module__]._seen == "none"
 
     def test_files_beside_it_count_as_they_do_otherwise(self, project, write, events, registry):
         write("extensions/a.py", source("a"))

@@ -27,7 +27,7 @@ WORKER = class_text("Worker", "", SCHEMAS, EXECUTE)
         "def helper(a=len('x')): ...\n\nhelper.tags = ()\nHANDLERS = {'a': helper, 'b': lambda: 1}",
         "def helper(): ...\n\nhelper()\n_made = helper()",
         "for each in (1, 2):\n    _helpers.LOADED.append(each)",
-        "FIRST, *REST = (1, 2)",
+        "FIRST, *REST = (1, 2)\nONE = OTHER = FIRST",
     ],
 )
 def test_what_has_no_part_in_modules_is_no_obstacle(told, text):
