@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import CoroutineType
 from typing import Any, Final
 
@@ -45,7 +45,7 @@ class PreflightCheckResult:
 _set_check, _set_passed, _set_error, _set_warnings = field_setters(PreflightCheckResult)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class PreflightResult:
     """What ``validate()`` found (§12.8.3).
 
@@ -56,8 +56,22 @@ class PreflightResult:
     valid: bool
     checks: list[PreflightCheckResult]
     requires_approval: bool
-    predicted_changes: list[Change] = field(default_factory=list)
-    effect: EffectRecord | None = None
+    predicted_changes: list[Change]
+    effect: EffectRecord | None
+
+    def __init__(
+        self,
+        valid: bool,
+        checks: list[PreflightCheckResult],
+        requires_approval: bool,
+        predicted_changes: list[Change] | None = None,
+        effect: EffectRecord | None = None,
+    ) -> None:
+        _set_valid(self, valid)
+        _set_checks(self, checks)
+        _set_requires_approval(self, requires_approval)
+        _set_predicted_changes(self, [] if predicted_changes is None else predicted_changes)
+        _set_effect(self, effect)
 
     @property
     def errors(self) -> list[dict[str, Any]]:
@@ -75,6 +89,9 @@ class PreflightResult:
             "effect": self.effect.to_dict(limit=0) if self.effect else None,
             "errors": self.errors,
         }
+
+
+_set_valid, _set_checks, _set_requires_approval, _set_predicted_changes, _set_effect = field_setters(PreflightResult)
 
 
 _CHECK_OF_STEP: Final = {
