@@ -6,4 +6,7 @@ costs next to nothing.
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)
+
+# A star import keeps the built-in NotImplementedError.
+__all__ = [name for name in _names if name != "NotImplementedError"]

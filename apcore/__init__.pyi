@@ -260,6 +260,9 @@ from .errors import (
     NoModuleClassError as NoModuleClassError,
 )
 from .errors import (
+    NotImplementedError as NotImplementedError,
+)
+from .errors import (
     PipelineStepError as PipelineStepError,
 )
 from .errors import (

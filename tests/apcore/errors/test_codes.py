@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import apcore
 import apcore.errors as errors
 from apcore.errors import FRAMEWORK_CODES, ErrorCodes, ModuleError, PipelineStepError
 
@@ -140,9 +141,10 @@ def test_class_names_end_in_error():
     assert all(each.__name__.endswith("Error") for each in CLASSES)
 
 
-@pytest.mark.req("R-8.2-33")
+@pytest.mark.req("R-8.2-33", "R-8.7-04")
 def test_built_in_of_the_same_name_stays_in_place_after_a_star_import():
-    assert "NotImplementedError" not in errors.__all__
+    assert apcore.NotImplementedError is errors.NotImplementedError
+    assert "NotImplementedError" not in {*errors.__all__, *apcore.__all__}
     assert not issubclass(errors.NotImplementedError, NotImplementedError)
 
 
