@@ -488,6 +488,7 @@ from .telemetry.metrics import MetricsCollector as MetricsCollector
 from .telemetry.tracing import TracingProvider as TracingProvider
 from .telemetry.usage import UsageCollector as UsageCollector
 from .toggles import Toggles as Toggles
+from .toggles import ToggleState as ToggleState
 from .versions import (
     negotiate_version as negotiate_version,
 )
