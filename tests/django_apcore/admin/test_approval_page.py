@@ -39,7 +39,7 @@ def words(html: str) -> str:
 def test_a_measured_effect_is_told_in_words(ada_client: Client) -> None:
     request = approval(
         [change("delete", 1, before={"id": 1}), *updates(2), change("insert", 9, after={"id": 9})],
-        effect_unwatched=["network", "files", "threads"],
+        effect_unwatched=["already_open", "threads", "network:search.example:9200"],
     )
 
     text = words(page(ada_client, request))
@@ -53,7 +53,10 @@ def test_a_measured_effect_is_told_in_words(ada_client: Client) -> None:
         "Measured. Less than a minute ago the module&#x27;s own code ran on the real data and was rolled back." in text
     )
     assert "Complete. The database&#x27;s own row counters agree" in text
-    assert "Not watched. Network connections, files and threads. If the module uses them, you do not see it" in text
+    assert (
+        "Not watched. Connections and files that were open before, threads and connections to search.example:9200. "
+        "If the module uses them, you do not see it" in text
+    )
 
 
 def test_without_a_preview_it_says_so_and_how_to_undo(ada_client: Client) -> None:
@@ -342,20 +345,20 @@ def test_view_only_staff_sees_no_buttons_and_reads_why(victor_client: Client) ->
     assert "Measure again" not in html
     assert "Cancel this request" not in html
     assert "You may not decide on approval requests." in html
-
-
-def test_a_requester_reads_why_somebody_else_has_to_decide(ada_client: Client, ada: User) -> None:
     assert "What happens if it is approved" in html
     assert "If it is approved, a worker runs this at once" in html
     assert "you approve" not in html
+
+
+def test_a_requester_reads_why_somebody_else_has_to_decide(ada_client: Client, ada: User) -> None:
     html = page(ada_client, approval(updates(1), requested_by=ada, identity_id=str(ada.pk)))
 
     assert "data-verdict" not in html
     assert "You asked for this yourself, so somebody else has to decide." in html
+    assert "Go to what you can do" in html
     assert "Cancel this request" in html
 
 
-    assert "Go to what you can do" in html
 def test_who_is_not_in_the_group_of_deciders_reads_that(ada_client: Client) -> None:
     ApprovalPolicy.objects.create(name="Finance", deciders=Group.objects.create(name="finance"))
 
@@ -458,14 +461,11 @@ def test_whatever_was_not_executed_says_that_nothing_was_changed(ada_client: Cli
 
     assert title in text
     assert "Nothing was changed." in text
+    assert "Nobody decided." in text
+    assert "An approval held only for" in text
     assert "data-verdict" not in text
 
 
-    assert "Nobody decided." in text
-    assert "An approval held only for" in text
-def test_a_superseded_request_leads_to_its_successor(ada_client: Client) -> None:
-    old = approval(updates(1), status="superseded")
-    new = approval(updates(1), supersedes=old, superseded_reason="drift")
 @pytest.mark.parametrize("provenance", ["planned", "declared", "none"])
 def test_of_a_failure_that_nobody_measured_no_more_is_claimed_than_is_known(
     ada_client: Client, provenance: str
@@ -495,6 +495,9 @@ def test_what_was_approved_and_not_executed_in_time_says_who_approved_it(ada_cli
     assert "Approved by ada." in words(page(ada_client, request))
 
 
+def test_a_superseded_request_leads_to_its_successor(ada_client: Client) -> None:
+    old = approval(updates(1), status="superseded")
+    new = approval(updates(1), supersedes=old, superseded_reason="drift")
 
     assert page_url(new) in page(ada_client, old)
 
@@ -524,11 +527,11 @@ def test_the_audit_trail_of_the_request_is_on_the_page(ada_client: Client, ada: 
 
     text = words(page(ada_client, request))
 
+    assert "Rejected by ada." in text
+    assert "The reason given: No." in text
     assert f"approval.rejected ada (user {ada.pk})" in text
     assert ada_client.get(page_url(request).replace("change", "history")).status_code == 302
 
-    assert "Rejected by ada." in text
-    assert "The reason given: No." in text
 
 # -- safety -----------------------------------------------------------------------------------------------------------
 
