@@ -169,7 +169,17 @@ def compensation(approval: ApprovalRequest) -> Statement:
 
 
 def _unwatched_name(name: str) -> str:
-    names = {"network": _("network connections"), "files": _("files"), "threads": _("threads")}
+    names = {
+        "network": _("network connections"),
+        "already_open": _("connections and files that were open before"),
+        "native_code": _("what C libraries do on their own"),
+        "files": _("files"),
+        "threads": _("threads"),
+        "cache": _("what was written to caches"),
+    }
+    kind, colon, host = name.partition(":")
+    if kind == "network" and colon:
+        return _("connections to {host}").format(host=visible(host))
     return names.get(name, visible(name))
 
 
