@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 import os
 import random
 import threading
@@ -285,6 +286,7 @@ def test_sixty_four_threads_and_a_thousand_tasks(seed: int) -> None:
     assert {"done", "MODULE_TIMEOUT", "EXECUTION_CANCELLED", "cancelled from outside"} == set(ledger.kinds)
     assert left == 0
     assert [run.executor.registry.get_definition(name).activity for name in MODULES] == [{}] * len(MODULES)
+    gc.collect()  # asgiref's pool of a call that failed is in a cycle with the failure, and its thread ends with it
     assert "apcore-stream" not in new_threads(threads_before)
     assert settles(lambda: {name: count for name, count in new_threads(threads_before).items() if count > 1} == {})
 
