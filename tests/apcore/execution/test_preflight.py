@@ -17,6 +17,7 @@ from apcore.context import Context
 from apcore.errors import ACLDeniedError, ModuleError, SchemaValidationError
 from apcore.execution import Executor, PreflightCheckResult, PreflightResult, Rewrite
 from apcore.modules import module
+from apcore.modules.activity import leave, threads_inside
 from apcore.modules.change import Change, PreviewResult
 from apcore.modules.plan import Plan
 from apcore.pipeline import PipelineState, Step
@@ -360,6 +361,22 @@ class Telling:
 
     def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:
         return {}
+
+
+def test_a_preview_is_inside_of_its_module_and_none_begins_when_the_module_leaves(validate: Validate) -> None:
+    seen: list[int] = []
+    previewing = Previewing(lambda inputs, context: seen.append(len(threads_inside(activity))))
+    executor = executor_with(previewing)
+    activity = executor.registry.get_definition("pre.view").activity
+
+    assert validate(executor, "pre.view", {"n": 1}).effect is not None
+    executor.hook_step("input_validation", after=lambda state: leave(activity))
+    result = validate(executor, "pre.view", {"n": 1})
+
+    assert (result.valid, result.effect) == (True, None)
+    assert "is being unloaded" in result.checks[-1].warnings[0]
+    assert seen == [1]
+    assert threads_inside(activity) == []
 
 
 def refuse(state: PipelineState) -> None:
