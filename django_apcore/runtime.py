@@ -20,7 +20,7 @@ from apcore.extensions import apply_extensions, load_extensions
 from apcore.ids import SYSTEM_PREFIX
 from apcore.middleware.builtin.invariants import InvariantsMiddleware
 from apcore.registry import Registry
-from apcore.system import register_sys_modules
+from apcore.system import READ_AT_START, register_sys_modules
 from apcore.telemetry.error_history import ErrorHistory, limits_from
 from apcore.telemetry.error_records import ErrorLimits
 from apcore.telemetry.flushing import Flusher
@@ -209,7 +209,8 @@ def _add_system_modules(app: App) -> None:
         controls=DatabaseControls(),
         sensitive_keys=sensitive_keys(),
         check_installation=lambda: check_health().to_dict(),
-        fixed=(NAMESPACE,),
+        # A process builds its app before it asks the database, so what is overridden there would never count.
+        fixed=(NAMESPACE, *READ_AT_START),
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -55,6 +56,7 @@ class Config:
             raise ConfigError(f"A configuration is made of an object, not of {type(data).__name__}")
         self._origin = Origin(copied(data or {}))
         self._overrides: Overrides | None = None
+        self._followers: tuple[weakref.WeakMethod[Callable[[], None]], ...] = ()
         self._snapshot = self._origin.read()
 
     # Registration, for the process
@@ -282,6 +284,12 @@ class Config:
             self._overrides = overrides
             self._publish(changed)
 
+    def on_change(self, tell: Callable[[], None]) -> None:
+        """Have a method called whenever other values are in force, however that came; its object is not kept alive."""
+        follower = weakref.WeakMethod(tell)
+        with self._lock:
+            self._followers = (*(each for each in self._followers if each() not in (None, tell)), follower)
+
     def validate(self) -> None:
         """Check everything (A12-NS, §9.10).
 
@@ -315,6 +323,9 @@ class Config:
     def _publish(self, snapshot: Snapshot) -> None:
         snapshot.data  # noqa: B018 - merged before anyone sees it
         self._snapshot = snapshot
+        for follower in self._followers:
+            if (tell := follower()) is not None:
+                tell()
 
     def _refuse(self, snapshot: Snapshot) -> None:
         negotiate(snapshot.core())

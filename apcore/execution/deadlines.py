@@ -38,16 +38,12 @@ class Deadlines:
     """
 
     def __init__(self, grace: float, limit_of: LimitOf = lambda context, deadline: "its caller's") -> None:
-        self._grace = grace
+        self.grace = grace
+        """Seconds that a module has to react to its cancellation; another value holds for calls that begin later."""
         self._limit_of = limit_of
         self._active: dict[TimedCall, None] = {}
         self._begin()
         os.register_at_fork(after_in_child=_beginner(weakref.ref(self)))
-
-    @property
-    def grace(self) -> float:
-        """Seconds that a module has to react to its cancellation."""
-        return self._grace
 
     def _begin(self) -> None:
         """What belongs to this process alone. A lock that another thread held when it forked is held for ever."""
@@ -83,7 +79,7 @@ class Deadlines:
         if monotonic() > deadline:
             raise timed_out(context)
         outer = HERE.window
-        entry = TimedCall(deadline, deadline + self._grace, context, self._lock)
+        entry = TimedCall(deadline, deadline + self.grace, context, self._lock)
         self._watch(entry, deadline if outer is None else _nested(entry, outer))
         try:
             HERE.window = entry
@@ -118,7 +114,7 @@ class Deadlines:
         """What ``awaitable`` gives. Raises ModuleTimeoutError when the deadline passed before, as ``run()`` does."""
         coroutine = awaitable if type(awaitable) is types.CoroutineType else _coroutine(awaitable)
         outer = HERE.window
-        entry = TimedCoroutine(deadline, deadline + self._grace, context, self._lock)
+        entry = TimedCoroutine(deadline, deadline + self.grace, context, self._lock)
         self._watch(entry, deadline if outer is None else _nested(entry, outer))
         try:
             try:
@@ -178,7 +174,7 @@ class Deadlines:
             entry.warn()
         if now >= entry.end:
             entry.interrupt()
-            entry.end = now + max(self._grace, _SECONDS_TO_UNWIND)
+            entry.end = now + max(self.grace, _SECONDS_TO_UNWIND)
         return entry.end if entry.warned else min(entry.deadline, entry.end)
 
 

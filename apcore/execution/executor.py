@@ -16,6 +16,7 @@ from apcore.config import Config
 from apcore.context import Context
 from apcore.errors import (
     ApprovalDeniedError,
+    ConfigError,
     ExecutionCancelledError,
     InvalidInputError,
     ModuleError,
@@ -32,7 +33,7 @@ from apcore.execution.parts import check_parts, checked_acl, checked_handler, li
 from apcore.execution.preflight import Preflight, PreflightResult
 from apcore.execution.retries import FIRST_STEP, Retrial, note_attempts, wait
 from apcore.execution.runners import AsyncRunner, SyncRunner, drive
-from apcore.execution.settings import ExecutorSettings
+from apcore.execution.settings import ExecutorSettings, Limits
 from apcore.execution.steps import (
     AclCheck,
     ApprovalGate,
@@ -91,7 +92,7 @@ class Executor:
         sensitive_keys: Collection[str] = DEFAULT_SENSITIVE_KEYS,
     ) -> None:
         check_parts(registry, toggles, runners, events, sensitive_keys)
-        self.settings = limits_of(config)
+        self._limits = Limits(limits_of(config))
         self.registry = registry
         self._acl = configured_acl(config) if acl is None and isinstance(config, Config) else checked_acl(acl)
         self._approval_handler = checked_handler(approval_handler)
@@ -100,10 +101,10 @@ class Executor:
         self._middleware = MiddlewareManager()
         self._rewrite = InputRewrite(sensitive_keys)
         self._sensitive_keys = sensitive_keys
-        self._meter = EffectMeter(self.settings)
-        deadlines = Deadlines(self.settings.grace_period / 1000, partial(_limit_of, registry, self.settings))
-        deadlines.start()
-        self._sync_runner, self._async_runner = (make(deadlines) for make in runners)
+        self._meter = EffectMeter(self._limits)
+        self._deadlines = Deadlines(self.settings.grace_period / 1000, partial(_limit_of, registry, self._limits))
+        self._deadlines.start()
+        self._sync_runner, self._async_runner = (make(self._deadlines) for make in runners)
         self._strategy = Strategy(self._steps())
         self._compose()
         for middleware in listed(middlewares):
@@ -111,19 +112,19 @@ class Executor:
         registry.extended.follow(self)
 
     def _steps(self) -> tuple[Step, ...]:
-        settings, meter = self.settings, self._meter
-        before = MiddlewareBefore(self._middleware, settings, self._sensitive_keys)
+        limits, meter = self._limits, self._meter
+        before = MiddlewareBefore(self._middleware, limits, self._sensitive_keys)
         gate = ApprovalGate(self._approval_handler, meter, self._events)
         return (
             Step("context_creation", ContextCreation(self).run, pure=True, native=True),
-            Step("call_chain_guard", CallChainGuard(settings).run, pure=True, native=True),
+            Step("call_chain_guard", CallChainGuard(limits).run, pure=True, native=True),
             Step("module_lookup", ModuleLookup(self.registry, self.toggles).run, pure=True, native=True),
             Step("input_rewrite", self._rewrite.run, pure=True, native=True),
             Step("acl_check", AclCheck(self._acl).run, pure=True, native=True),
             Step("approval_gate", gate.run, pure=True, native=True),
             Step("middleware_before", before.run, native=True),
             Step("input_validation", validate_input, pure=True, native=True),
-            Step("execute", Execute(settings, meter).run, native=True),
+            Step("execute", Execute(limits, meter).run, native=True),
             Step("output_validation", validate_output, native=True),
             Step("middleware_after", MiddlewareAfter().run, native=True),
             Step("return_result", return_result, native=True),
@@ -223,6 +224,32 @@ class Executor:
         return await shielded(self._inspect(self._strategy, state))
 
     # Wiring
+
+    @property
+    def settings(self) -> ExecutorSettings:
+        """The limits that calls go by; see `use_settings()`."""
+        return self._limits.settings
+
+    def use_settings(self, settings: ExecutorSettings) -> None:
+        """Go by other limits; a call that runs keeps the deadlines that it has."""
+        require("settings", settings, ExecutorSettings, "ExecutorSettings")
+        self._limits.settings = settings
+        self._deadlines.grace = settings.grace_period / 1000
+
+    def follow(self, config: Config) -> None:
+        """Go by the limits of a configuration whenever other values come into force there."""
+        require("config", config, Config, "a Config")
+        self._config = config
+        config.on_change(self._take_up)
+
+    def _take_up(self) -> None:
+        try:
+            settings = ExecutorSettings.from_config(self._config)
+        except ConfigError as error:
+            logger.error("The limits of calls stay as they were: %s", error.message)
+            return
+        if settings != self.settings:
+            self.use_settings(settings)
 
     @property
     def acl(self) -> ACL | ACLChecker | None:
@@ -393,8 +420,9 @@ class Executor:
         return await Preflight(strategy, self._meter).run(state)
 
 
-def _limit_of(registry: Registry, settings: ExecutorSettings, context: Context, deadline: float) -> str:
+def _limit_of(registry: Registry, limits: Limits, context: Context, deadline: float) -> str:
     """Which setting made a deadline, and its value; for the log."""
+    settings = limits.settings
     if deadline == context.deadline:
         return f"executor.global_timeout = {settings.global_timeout} ms"
     try:

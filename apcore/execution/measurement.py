@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Awaitable, Iterable, Mapping
+from threading import get_ident
 from types import CoroutineType
 from typing import Any
 
@@ -12,8 +13,8 @@ from apcore.context import Context, pass_on_cancellation
 from apcore.effects import NO_EFFECT, EffectRecord, Provenance
 from apcore.errors import ModuleError, ModuleExecuteError
 from apcore.execution.output import check_output
-from apcore.execution.settings import ExecutorSettings
-from apcore.modules.activity import Inside
+from apcore.execution.settings import Limits
+from apcore.modules.activity import LEAVING, refuse
 from apcore.modules.change import Change, PreviewResult
 from apcore.modules.definition import Function, ModuleDefinition
 from apcore.modules.plan import Plan
@@ -24,8 +25,8 @@ from apcore.redaction import SensitiveValues
 class EffectMeter:
     """Finds the effect by the module's own means: its execution rolled back, its plan, or its word."""
 
-    def __init__(self, settings: ExecutorSettings) -> None:
-        self._settings = settings
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
 
     def measure(self, runner: Runner, invocation: Invocation) -> Awaitable[EffectRecord]:
         """The effect that ``invocation`` would have. Raises what the module raises: such a call needs no signature."""
@@ -92,15 +93,20 @@ class EffectMeter:
     async def _run(self, runner: Runner, invocation: Invocation, function: Any, context: Context) -> Any:
         """Every run gets inputs of its own: what one does to them must not be what is approved, or runs next."""
         definition, inputs = invocation.definition, _own(invocation.inputs)
-        deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
-        with Inside(definition.activity, context, definition.module_id):
-            try:
-                result = runner.call_within(deadline, context, function, inputs, context)
-                return await result if type(result) is CoroutineType else result
-            except asyncio.CancelledError as error:
-                pass_on_cancellation(error)
-                message = f"{definition.module_id} awaited something that was cancelled"
-                raise ModuleExecuteError(message, module_id=definition.module_id) from error
+        deadline = self._limits.settings.module_deadline(definition.timeout_ms, context.deadline)
+        activity = definition.activity
+        activity[context] = get_ident()  # before the look for LEAVING; see Activity
+        try:
+            if LEAVING in activity:
+                refuse(definition.module_id)
+            result = runner.call_within(deadline, context, function, inputs, context)
+            return await result if type(result) is CoroutineType else result
+        except asyncio.CancelledError as error:
+            pass_on_cancellation(error)
+            message = f"{definition.module_id} awaited something that was cancelled"
+            raise ModuleExecuteError(message, module_id=definition.module_id) from error
+        finally:
+            del activity[context]
 
 
 def _checked_plan(definition: ModuleDefinition, plan: Any) -> Plan:

@@ -80,3 +80,12 @@ class ExecutorSettings:
         """Read the section ``executor`` of a configuration, whose other keys concern others."""
         section = config.namespace("apcore")["executor"]
         return cls(**{field.name: section[field.name] for field in fields(cls) if field.name in section})
+
+
+class Limits:
+    """The settings that an executor goes by now; its parts look here, so that one assignment changes them for all."""
+
+    __slots__ = ("settings",)
+
+    def __init__(self, settings: ExecutorSettings) -> None:
+        self.settings = settings

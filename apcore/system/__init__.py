@@ -5,8 +5,10 @@ from apcore.system.overrides import TOGGLE_PREFIX, MemoryOverridesStore, Overrid
 from apcore.system.ports import Author, ConfigValues, Controls, StoredControls, SystemApp
 from apcore.system.registration import KeptValues, apply_overrides, register_sys_modules
 from apcore.system.settings import SysModulesSettings
+from apcore.system.update_config import READ_AT_START
 
 __all__ = [
+    "READ_AT_START",
     "TOGGLE_PREFIX",
     "Author",
     "ConfigValues",

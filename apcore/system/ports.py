@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from apcore.context import Identity
 from apcore.events import EventEmitter
+from apcore.execution import Executor
 from apcore.registry import Registry
 from apcore.system.overrides import OverridesStore, toggle_key
 from apcore.telemetry.error_history import ErrorHistory
@@ -21,6 +22,9 @@ class SystemApp(Protocol):
 
     @property
     def registry(self) -> Registry: ...
+
+    @property
+    def executor(self) -> Executor: ...
 
     @property
     def toggles(self) -> ToggleState: ...

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from dataclasses import fields
 from typing import Any, Final
 
+from apcore.config import Config
 from apcore.errors import ModuleError
+from apcore.execution import ExecutorSettings
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS
 from apcore.system.health import CheckInstallation, HealthModule, HealthSummary
 from apcore.system.manifest import ManifestFull, ManifestModule
@@ -43,17 +46,21 @@ def register_sys_modules(
 
     `settings` are a `Config`, a mapping like its section `sys_modules`, or SysModulesSettings; without them they are
     those of `config`, by default the app's own configuration. With `enabled` false, which is the default, nothing is
-    registered (§6.6.3).
+    registered (§6.6.3). In either case the limits of calls follow a `Config` from now on (`executor.default_timeout`).
 
     `overrides` keep what the control modules change, and toggles and values from there are applied now, whether or not
     anything is registered. `controls` replace how changes take effect; then their changes are measured by executing
-    them, so they have to be transactional. `check_installation` looks at what the application runs on. Namespaces
-    that are `fixed` are read once, and no change of them at run time is accepted.
+    them, so they have to be transactional. `check_installation` looks at what the application runs on. What is below
+    names that are `fixed` is read once, and no change of it at run time is accepted, but for the limits of calls.
 
     Raises ConfigError, and InvalidInputError if they are there already.
     """
     config = _config_of(app) if config is None else config
     found = SysModulesSettings.read(config if settings is None else settings)
+    at_once: frozenset[str] = frozenset()
+    if isinstance(config, Config):
+        app.executor.follow(config)
+        at_once = _limits_in(config)
     if overrides is not None:
         apply_overrides(app.toggles, config, overrides)
     if not found.enabled:
@@ -68,7 +75,7 @@ def register_sys_modules(
         "system.manifest.full": ManifestFull(app),
         "system.usage.summary": UsageSummary(app),
         "system.usage.module": UsageModule(app),
-        "system.control.update_config": UpdateConfig(app, controls, config, keys, effect, fixed),
+        "system.control.update_config": UpdateConfig(app, controls, config, keys, effect, fixed, at_once),
         "system.control.reload_module": ReloadModule(app, controls),
         "system.control.toggle_feature": ToggleFeature(app, controls, effect),
     }
@@ -106,6 +113,12 @@ class KeptValues:
             logger.error("The stored override of '%s' is not valid and is left out (%s)", key, error.code)
             return False
         return True
+
+
+def _limits_in(config: Config) -> frozenset[str]:
+    """The keys by which a configuration knows the limits of calls, and their section."""
+    section = "executor" if config.mode == "legacy" else "apcore.executor"
+    return frozenset({section, *(f"{section}.{field.name}" for field in fields(ExecutorSettings))})
 
 
 def _config_of(app: SystemApp) -> ConfigValues:

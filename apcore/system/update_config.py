@@ -21,8 +21,8 @@ CONFIG_KEY: Final[Mapping[str, Any]] = {
     "maxLength": 255,
     "description": "The dotted path of the value: executor.default_timeout",
 }
-_READ_AT_START: Final = frozenset({"apcore", "observability", "sys_modules", *core_schema()["properties"]})
-"""Where the framework's own values are. An app is built from them, so it goes by them until it is built again."""
+READ_AT_START: Final = frozenset({"apcore", "observability", "sys_modules", *core_schema()["properties"]})
+"""Where the framework's own values are. An app goes by those that it was built from."""
 
 _ANY_JSON: Final[Mapping[str, Any]] = {
     "type": ["string", "number", "boolean", "object", "array", "null"],
@@ -33,7 +33,8 @@ _ANY_JSON: Final[Mapping[str, Any]] = {
 class UpdateConfig:
     """`system.control.update_config`. `effect` is how a change can be shown before it is made; see `Controls`.
 
-    Namespaces that are `fixed` cannot be changed at run time.
+    What is below a name that is `fixed` cannot be changed at run time. Values of the framework's own count when an app
+    is built. Neither holds for the keys `at_once`.
     """
 
     description = "Set a configuration value at run time, by its dotted path; it is validated before it is applied"
@@ -48,7 +49,7 @@ class UpdateConfig:
             "new_value": _ANY_JSON,
             "restart_needed": {
                 "const": True,
-                "description": "The framework reads this value when a process starts; without it, it is in force now",
+                "description": "The framework reads this value when an app is built; without it, it is in force now",
             },
         },
         "restart_needed",
@@ -62,12 +63,14 @@ class UpdateConfig:
         sensitive_keys: Collection[str],
         effect: str | None = None,
         fixed: Collection[str] = (),
+        at_once: Collection[str] = (),
     ) -> None:
         self._app = app
         self._controls = controls
         self._config = config
         self._sensitive_keys = frozenset(sensitive_keys)
         self._fixed = frozenset(fixed)
+        self._at_once = frozenset(at_once)
         self.effect = effect
 
     def execute(self, inputs: Mapping[str, Any], context: Context) -> dict[str, Any]:
@@ -77,8 +80,7 @@ class UpdateConfig:
         told = self._told(key, value)
         self._controls.configure(key, value, author_of(inputs, context), told)
         self._app.events.emit(core_event("apcore.config.updated", told, trace_id=context.trace_id))
-        restart = {"restart_needed": True} if key.partition(".")[0] in _READ_AT_START else {}
-        return {"success": True, **told, **restart}
+        return {"success": True, **told, **({"restart_needed": True} if self._needs_restart(key) else {})}
 
     def preview(self, inputs: Mapping[str, Any], context: Context) -> PreviewResult:
         """Which value would be replaced by which. Raises ConfigError."""
@@ -88,13 +90,16 @@ class UpdateConfig:
         before, after = {"value": told["old_value"]}, {"value": told["new_value"]}
         return PreviewResult([Change("update", f"config:{key}", f"Set {key}", before=before, after=after)])
 
+    def _needs_restart(self, key: str) -> bool:
+        return key.partition(".")[0] in READ_AT_START and key not in self._at_once
+
     def _require(self, key: str, value: Any) -> None:
         if key.startswith(TOGGLE_PREFIX):
             raise InvalidInputError(
                 f"'{key}' is no configuration key: modules are switched with system.control.toggle_feature",
                 user_fixable=True,
             )
-        if key.partition(".")[0] in self._fixed:
+        if key.partition(".")[0] in self._fixed and key not in self._at_once:
             raise InvalidInputError(
                 f"'{key}' is read when a process starts, so a change would not count: set it in the settings, the "
                 "configuration file or the environment, and restart",

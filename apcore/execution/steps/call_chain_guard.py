@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from apcore.errors import CallDepthExceededError, CallFrequencyExceededError, CircularCallError
-from apcore.execution.settings import ExecutorSettings
+from apcore.execution.settings import Limits
 from apcore.pipeline import PipelineState
 
 
 class CallChainGuard:
     """Checks depth, then circles, then frequency."""
 
-    def __init__(self, settings: ExecutorSettings) -> None:
-        self._max_depth = settings.max_call_depth
-        self._max_repeat = settings.max_module_repeat
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
 
     def run(self, state: PipelineState) -> None:
         """Raises CallDepthExceededError, CircularCallError or CallFrequencyExceededError.
@@ -22,9 +21,10 @@ class CallChainGuard:
         chain = state.context.call_chain
         if len(chain) == 1:
             return
-        if len(chain) > self._max_depth:
+        limits = self._limits.settings
+        if len(chain) > limits.max_call_depth:
             raise CallDepthExceededError(
-                f"The call chain is {len(chain)} deep; {self._max_depth} is the limit",
+                f"The call chain is {len(chain)} deep; {limits.max_call_depth} is the limit",
                 details={"call_chain": list(chain)},
             )
         module_id = chain[-1]
@@ -34,8 +34,8 @@ class CallChainGuard:
             raise CircularCallError(
                 f"Module {module_id!r} is called again through itself", details={"call_chain": list(chain)}
             )
-        if chain.count(module_id) > self._max_repeat:
+        if chain.count(module_id) > limits.max_module_repeat:
             raise CallFrequencyExceededError(
-                f"Module {module_id!r} calls itself more than {self._max_repeat} times",
+                f"Module {module_id!r} calls itself more than {limits.max_module_repeat} times",
                 details={"call_chain": list(chain)},
             )

@@ -14,7 +14,7 @@ from apcore.effects import NO_EFFECT, EffectRecord
 from apcore.errors import ModuleExecuteError
 from apcore.execution.measurement import EffectMeter, planned_effect
 from apcore.execution.merging import MergedChunks
-from apcore.execution.settings import ExecutorSettings
+from apcore.execution.settings import Limits
 from apcore.execution.streaming import hand_out
 from apcore.execution.timed import DEADLINE_PASSED
 from apcore.modules.activity import LEAVING, refuse
@@ -25,8 +25,8 @@ from apcore.pipeline import PipelineState
 class Execute:
     """Runs ``execute()``, ``stream()`` or ``apply()`` of a checked plan, until the module's deadline."""
 
-    def __init__(self, settings: ExecutorSettings, meter: EffectMeter) -> None:
-        self._settings = settings
+    def __init__(self, limits: Limits, meter: EffectMeter) -> None:
+        self._limits = limits
         self._meter = meter
 
     async def run(self, state: PipelineState) -> Any:
@@ -49,7 +49,7 @@ class Execute:
             if state.grant is not None and state.grant.effect_digest is not None:
                 function, argument = await self._as_approved(state, state.grant.effect_digest)
             context = state.context
-            deadline = self._settings.module_deadline(definition.timeout_ms, context.deadline)
+            deadline = self._limits.settings.module_deadline(definition.timeout_ms, context.deadline)
             if state.is_streaming and definition.stream is not None and function is definition.execute:
                 state.result = await self._stream(state, definition.stream, deadline)
             else:
@@ -61,7 +61,8 @@ class Execute:
 
     async def _stream(self, state: PipelineState, stream: Function, deadline: float | None) -> dict[str, Any]:
         """Hand out what ``stream()`` yields, chunk by chunk, and return what it adds up to (§12.2)."""
-        merged = MergedChunks(self._settings.max_merge_depth, self._settings.max_stream_bytes)
+        limits = self._limits.settings
+        merged = MergedChunks(limits.max_merge_depth, limits.max_stream_bytes)
         async with aclosing(
             state.runner.iterate(deadline, state.context, stream, state.inputs, state.context)
         ) as chunks:

@@ -9,7 +9,7 @@ from types import CoroutineType
 from typing import Any
 
 from apcore.errors import ApprovalDeniedError
-from apcore.execution.settings import ExecutorSettings
+from apcore.execution.settings import Limits
 from apcore.middleware import MiddlewareManager
 from apcore.pipeline import PipelineState
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS
@@ -21,18 +21,18 @@ class MiddlewareBefore:
     def __init__(
         self,
         middleware: MiddlewareManager,
-        settings: ExecutorSettings,
+        limits: Limits,
         sensitive_keys: Collection[str] = DEFAULT_SENSITIVE_KEYS,
     ) -> None:
         self._middleware = middleware
         self._sensitive_keys = sensitive_keys
-        self._limit = settings.global_timeout / 1000
+        self._limits = limits
 
     def run(self, state: PipelineState) -> Coroutine[Any, Any, None] | None:
         """Raises ApprovalDeniedError when a middleware changes inputs that an approval was given for."""
         context = state.context
-        if context.deadline is None and self._limit:
-            context.deadline = monotonic() + self._limit
+        if context.deadline is None and (limit := self._limits.settings.global_timeout):
+            context.deadline = monotonic() + limit / 1000
         if state.passage is None:  # another attempt goes on with the passage of the first
             if not self._middleware.onion:
                 return None

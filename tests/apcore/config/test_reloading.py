@@ -1,7 +1,9 @@
 """reload(): everything anew or nothing (§9.11, §9.12.3)."""
 
+import gc
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -167,3 +169,39 @@ def test_no_set_is_lost():
         list(pool.map(work, "abcd"))
 
     assert len(config.get("free")) == 160
+
+
+def test_whoever_follows_is_told_of_every_change_and_kept_alive_by_nobody(write):
+    class Follower:
+        def __init__(self):
+            self.seen = []
+
+        def look(self):
+            self.seen.append(config.get("executor.max_call_depth"))
+
+    config, follower = Config.load(write("a.yaml", LEGACY)), Follower()
+    config.on_change(follower.look)
+    config.on_change(follower.look)
+    config.set("executor.max_call_depth", 5)
+    config.mount("billing", from_dict={"a": 1})
+    config.use_overrides(Kept({"executor.max_call_depth": 6}))
+    config.reload()
+    with pytest.raises(ConfigError):
+        config.set("executor.max_call_depth", "deep", validate=True)
+    assert follower.seen == [5, 5, 6, 6]
+
+    gone = weakref.ref(follower)
+    del follower
+    gc.collect()
+    assert gone() is None
+    config.set("executor.max_call_depth", 7)
+
+
+class Kept:
+    """Overrides that do not change."""
+
+    def __init__(self, values):
+        self._values = values
+
+    def load(self):
+        return self._values

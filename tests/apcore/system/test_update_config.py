@@ -13,9 +13,26 @@ def test_a_value_is_set_and_told(app, heard):
     output = app.executor.call(UPDATE, {"key": "executor.default_timeout", "value": 1000})
 
     told = {"key": "executor.default_timeout", "old_value": 30_000, "new_value": 1000}
-    assert output == {"success": True, **told, "restart_needed": True}
-    assert app.config.get("executor.default_timeout") == 1000
+    assert output == {"success": True, **told}
+    assert app.config.get("executor.default_timeout") == app.executor.settings.default_timeout == 1000
     assert [(each.type, each.severity, dict(each.data)) for each in heard] == [("apcore.config.updated", "info", told)]
+
+
+def test_what_is_read_when_a_process_starts_says_so(app):
+    output = app.executor.call(UPDATE, {"key": "acl.default_effect", "value": "allow"})
+    assert output["restart_needed"] is True
+
+
+@pytest.mark.parametrize(("values", "section"), [({}, "executor"), ({"apcore": {}}, "apcore.executor")])
+def test_limits_are_in_force_at_once_also_those_that_were_kept(make_app, values, section):
+    store = MemoryOverridesStore()
+    app = make_app(values=values, overrides=store)
+    for key, value in (("max_call_depth", 9), ("default_timeout", 1000)):
+        assert "restart_needed" not in app.executor.call(UPDATE, {"key": f"{section}.{key}", "value": value})
+    restarted = make_app(values=values, overrides=store)
+    without_modules = make_app({"enabled": False}, values=values, overrides=store)
+    for each in (app, restarted, without_modules):
+        assert (each.executor.settings.max_call_depth, each.executor.settings.default_timeout) == (9, 1000)
 
 
 @pytest.mark.parametrize("key", ["shop.greeting", "executors.default_timeout"])

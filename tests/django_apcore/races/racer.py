@@ -66,9 +66,12 @@ def ask_control(module: str, inputs: dict[str, Any]) -> str:
 
 
 def configured(key: str) -> Any:
-    """A configuration value, as the next call of this process would find it."""
+    """A configuration value, as the next call of this process would find it; a limit as calls go by it."""
     runtime.get().toggles.is_enabled("test.plain.echo")
-    return runtime.get().app.config.get(key)
+    section, _dot, name = key.partition(".")
+    value = runtime.get().app.config.get(key)
+    assert section != "executor" or getattr(runtime.get().executor.settings, name) == value
+    return value
 
 
 def workers_alive() -> list[str]:

@@ -151,9 +151,22 @@ class TestUpdateConfig:
         entry = AuditEntry.objects.get(kind="config.updated")
         assert (entry.subject, entry.data) == (f"config:{TIMEOUT}", {**told, "reason": "slow tests"})
 
+        assert runtime.executor.settings.default_timeout == 1234
+
         again = ask(runtime, requester, UPDATE, key=TIMEOUT, value=99)
         assert approve_and_execute(again, approver).status == "consumed"
         assert dict(heard[1].data)["old_value"] == 1234
+
+        services.drop_override(TIMEOUT, actor=approver)
+        assert runtime.executor.settings.default_timeout == 30_000
+
+    @pytest.mark.parametrize("key", ["acl.default_effect", "observability.redaction.sensitive_keys", "sys_modules"])
+    def test_what_would_not_count_is_refused_before_anybody_is_asked(
+        self, runtime: Runtime, requester: User, key: str
+    ) -> None:
+        with pytest.raises(InvalidInputError, match="read when a process starts"):
+            runtime.executor.call(UPDATE, {"key": key, "value": "deny"}, context_for(requester))
+        assert not ApprovalRequest.objects.exists()
 
     def test_an_invalid_value_is_refused_before_anybody_is_asked(self, runtime: Runtime, requester: User) -> None:
         with pytest.raises(ConfigError):
