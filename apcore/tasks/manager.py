@@ -26,7 +26,6 @@ from apcore.errors import (
 )
 from apcore.events import EventEmitter
 from apcore.execution import Executor
-from apcore.modules import ModuleDefinition
 from apcore.tasks.announcing import AnnouncingTaskStore
 from apcore.tasks.attempts import Outcome, attempt
 from apcore.tasks.errors import TaskLimitExceededError, TaskManagerClosedError, TaskNotFoundError
@@ -282,7 +281,7 @@ class AsyncTaskManager:
             spawn(job, self._try_again(job, task.attempts), lambda step: self._lost(job) if step.cancelled() else None)
 
     def _may_repeat(self, job: Job, error: ModuleError, attempts: int) -> bool:
-        definition = self._definition(job.module_id)
+        definition = self.executor.registry.get_loaded(job.module_id)
         return definition is not None and self._retry.allows(error, definition.annotations, attempts)
 
     async def _try_again(self, job: Job, attempts: int) -> None:
@@ -324,15 +323,9 @@ class AsyncTaskManager:
 
     def _insist_later(self, job: Job, task: Task) -> None:
         """Threads cannot be cut off, and a coroutine that heeds its token is better left to end in good order."""
-        definition = self._definition(task.module_id)
+        definition = self.executor.registry.get_loaded(task.module_id)
         if definition is not None and definition.is_async:
             job.loop.call_later(self._cancel_grace, _insist, job)
-
-    def _definition(self, module_id: str) -> ModuleDefinition | None:
-        try:
-            return self.executor.registry.get_definition(module_id)
-        except ModuleError:
-            return None  # it is not there, or not there any more
 
 
 def _own(inputs: Mapping[str, Any] | None) -> dict[str, Any]:

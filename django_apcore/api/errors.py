@@ -119,7 +119,8 @@ def _left_nothing(error: ModuleError) -> bool:
     if not is_nested and error.details.get("step") in _BEFORE_THE_MODULE:
         return True
     registry, outermost = runtime.get().registry, error.chain[-1] if error.chain else ""
-    return registry.has(outermost) and registry.get_definition(outermost).effect == "transactional"
+    known = registry.get_loaded(outermost)
+    return known is not None and known.effect == "transactional"
 
 
 def as_module_error(error: Exception) -> ModuleError | None:

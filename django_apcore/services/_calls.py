@@ -10,8 +10,9 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 
 from apcore.context import Context, Identity, TraceLink, parse_traceparent
-from apcore.errors import ACLDeniedError
+from apcore.errors import ACLDeniedError, ModuleError
 from apcore.execution import Executor
+from apcore.modules import ModuleDefinition
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS, NO_SECRETS, SensitiveValues, redact
 from apcore.telemetry.propagation import traceparent_of
 from django_apcore.conf import get_settings
@@ -71,8 +72,16 @@ def require_open_account(call: ApprovalRequest | AsyncTask) -> None:
 
 def with_defaults(module_id: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The inputs as the executor completes them, or as they are where the module is not there any more."""
-    registry = executor().registry
-    return dict(registry.get_definition(module_id).with_defaults(inputs) if registry.has(module_id) else inputs)
+    known = known_definition(module_id)
+    return dict(inputs if known is None else known.with_defaults(inputs))
+
+
+def known_definition(module_id: str) -> ModuleDefinition | None:
+    """The definition of the module of a stored call; None where it is not there any more, or does not load here."""
+    try:
+        return executor().registry.get_definition(module_id)
+    except ModuleError:
+        return None
 
 
 def caller_context(context: Context) -> dict[str, Any]:
@@ -110,8 +119,8 @@ def secrets_of(inputs: Mapping[str, Any], schema: Mapping[str, Any] | None) -> S
 
 def secrets_of_stored(call: ApprovalRequest | AsyncTask) -> SensitiveValues:
     """The same for a stored call. Where its inputs cannot be read any more, no module has seen them either."""
-    registry = executor().registry
-    schema = registry.get_definition(call.module_id).input_schema if registry.has(call.module_id) else None
+    known = known_definition(call.module_id)
+    schema = None if known is None else known.input_schema
     try:
         return secrets_of(StoredInputs.from_encrypted(call.inputs_encrypted).effective, schema)
     except UndecryptableError:

@@ -13,6 +13,7 @@ from django_apcore.services._calls import (
     WORKERS_TO_LOSE,
     StoredInputs,
     executor,
+    known_definition,
     redacted,
     require_open_account,
     restored_context,
@@ -79,9 +80,8 @@ def _start(task_id: UUID | str, celery_id: str, worker: str) -> bool:
 
 def _take_over(task: AsyncTask) -> bool:
     task.workers_lost += 1
-    registry = executor().registry
-    known = registry.get_definition(task.module_id).annotations if registry.has(task.module_id) else None
-    is_repeatable = known is not None and (known.readonly or known.idempotent)
+    known = known_definition(task.module_id)
+    is_repeatable = known is not None and (known.annotations.readonly or known.annotations.idempotent)
     if is_repeatable and task.workers_lost < WORKERS_TO_LOSE:
         logger.warning("Task %s runs again: its worker was lost", task.pk)
         return True

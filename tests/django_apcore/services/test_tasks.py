@@ -1,7 +1,9 @@
 """Submitting, running and cancelling asynchronous tasks."""
 
+import sys
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +26,12 @@ pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "othe
 
 Status = AsyncTask.Status
 ECHO = "test.plain.echo"
+LAZY = """
+class Lazy:
+    description = "Comes late"
+    input_schema = output_schema = {"type": "object"}
+    def execute(self, inputs, context): return {}
+"""
 
 
 @pytest.fixture
@@ -106,6 +114,25 @@ def test_errors_are_kept_without_secrets(runtime: Runtime, requester: User, queu
     assert task.error is not None
     assert task.error["code"] == "MODULE_EXECUTE_ERROR"
     assert "s3cret" not in str(task.error)
+
+
+def test_a_module_that_does_not_load_in_the_worker_fails_the_task(
+    runtime: Runtime, requester: User, queue: Any, tmp_path: Path
+) -> None:
+    config = {"extensions": {"root": tmp_path, "lazy_load": True}}
+    (tmp_path / "lazy.py").write_text(LAZY)
+    runtime.registry.discover(config)
+    task = services.submit("lazy", {}, context_for(requester))
+    runtime.registry.unregister("lazy")
+    (tmp_path / "lazy.py").write_text(f"{LAZY}    def on_load(self): raise OSError\n")
+    runtime.registry.discover(config)
+    sys.modules.pop(next(each for each in sys.modules if each.endswith(".lazy") and each.startswith("apcore_ext")))
+
+    task = services.run_task(task.pk)
+
+    assert task.status == Status.FAILED
+    assert task.error is not None
+    assert task.error["code"] == "MODULE_LOAD_ERROR"
 
 
 def test_progress_is_written_while_it_runs(runtime: Runtime, requester: User, queue: Any) -> None:
