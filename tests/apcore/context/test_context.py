@@ -84,7 +84,13 @@ def test_serialisation_round_trips(chain: list[str], identity: Identity | None, 
     assert again.data == {key: value for key, value in data.items() if not key.startswith("_")}
 
 
-@pytest.mark.req("R-5.7-08", "R-5.7-15", "R-5.7-17")
+@pytest.mark.req("R-5.7-08")
+def test_what_a_context_may_hold_besides_is_none_until_somebody_gives_it() -> None:
+    fresh = Context.create()
+    assert (fresh.cancel_token, fresh.services, fresh.redacted_inputs, fresh.identity) == (None, None, None, None)
+
+
+@pytest.mark.req("R-5.7-15", "R-5.7-17")
 def test_runtime_objects_never_travel(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     context = Context.create(executor=object(), services={"secret": 1}, cancel_token=CancelToken())

@@ -115,8 +115,19 @@ def test_an_async_caller_keeps_its_loop_free_while_a_sync_module_runs(registry: 
 
 
 @pytest.mark.req("R-5.9-04", "R-5.7-05", "R-12.7.2-02")
-def test_modules_call_modules_through_the_executor(call: Call, executor: Executor) -> None:
-    assert call(executor, "math.twice", {"a": 4}) == {"sum": 8}
+def test_modules_call_modules_through_the_executor(call: Call, registry: Registry, recorder: Recorder) -> None:
+    @module(id="text.outer")
+    def outer(context: Context) -> dict[str, Any]:
+        """Call another module"""
+        return dict(context.executor.call("text.record", {"text": "a", "times": 2}, context))
+
+    registry.register("text.outer", outer)
+    root = Context.create()
+    assert call(Executor(registry), "text.outer", {}, root) == {"text": "aa"}
+    (inner,) = recorder.contexts
+    assert (inner.call_chain, inner.caller_id) == (["text.outer", "text.record"], "text.outer")
+    assert inner.trace_id == root.trace_id
+    assert inner.data is root.data
 
 
 @pytest.mark.req("R-12.2-16")
@@ -647,7 +658,7 @@ def test_one_middleware_serves_all_calls(call: Call, registry: Registry) -> None
     assert len(set(seen)) == 1
 
 
-@pytest.mark.req("R-5.7-09")
+@pytest.mark.req("R-5.7-09", "RW-01")
 def test_redacted_inputs_are_a_copy_without_what_is_sensitive(call: Call, registry: Registry) -> None:
     seen: list[Any] = []
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from apcore.ids import calculate_specificity, match_pattern
 
 
-@pytest.mark.req("R-6.2-01", "R-6.2-02", "R-6.2-03", "R-6.2-04", "R-6.2-05")
+@pytest.mark.req("R-6.2-01", "R-6.2-02", "R-6.2-03", "R-6.2-04", "R-6.2-05", "R-6.2-06")
 @pytest.mark.parametrize(
     ("pattern", "module_id", "matched"),
     [
@@ -27,6 +27,8 @@ from apcore.ids import calculate_specificity, match_pattern
         ("a*a", "aa", True),
         ("a**b", "ab", True),
         ("**", "x", True),
+        ("api.**", "api.a.b", True),
+        ("api.**", "api", False),
         ("a*b*c", "a.b.b.c", True),
         ("a*b*c", "a.c.b", False),
         ("ab*bc", "abc", False),

@@ -1,7 +1,10 @@
+import threading
+
 import pytest
 
 from apcore.context import Context
-from apcore.errors import ModuleLoadError
+from apcore.errors import ModuleLoadError, ModuleNotFoundError
+from apcore.execution import Executor
 from apcore.modules import module
 from apcore.registry import Registry
 
@@ -72,6 +75,29 @@ def test_on_load_is_called_once_with_nothing_or_with_a_context():
     for name, hooked, expected in (("a", Without, "on_load"), ("b", With, Context), ("c", Optional, None)):
         registry.register(name, hooked)
         assert registry.get(name).calls == [expected]
+
+
+@pytest.mark.req("R-5.15.3-03")
+def test_a_call_while_a_module_still_loads_does_not_find_it():
+    loading, finish = threading.Event(), threading.Event()
+
+    class Slow(Recorder):
+        def on_load(self):
+            loading.set()
+            assert finish.wait(10)
+
+    registry = Registry()
+    executor = Executor(registry)
+    other = threading.Thread(target=registry.register, args=("a.b", Slow))
+    other.start()
+    try:
+        assert loading.wait(10)
+        with pytest.raises(ModuleNotFoundError):
+            executor.call("a.b")
+    finally:
+        finish.set()
+        other.join()
+    assert executor.call("a.b") == {}
 
 
 @pytest.mark.req("R-5.15.3-03")

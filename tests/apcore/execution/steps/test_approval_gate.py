@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -122,7 +123,9 @@ def test_a_pending_error_says_where_to_look(call: Call, registry: Registry) -> N
 
 
 @pytest.mark.req("R-7.4-25")
-@pytest.mark.parametrize("answer", [None, True, "approved"])
+@pytest.mark.parametrize(
+    "answer", [None, True, "approved", SimpleNamespace(status="ok"), SimpleNamespace(status="approved")]
+)
 def test_an_answer_that_is_none_denies(call: Call, registry: Registry, answer: Any) -> None:
     with pytest.raises(ApprovalDeniedError):
         call(Executor(registry, approval_handler=Desk(answer)), "pay.out", {"cents": 5})

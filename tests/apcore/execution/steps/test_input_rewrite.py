@@ -27,6 +27,7 @@ def test_everybody_after_the_rewrite_sees_the_new_inputs_and_the_caller_is_told(
     mine = {"text": " a "}
     assert call(executor, "text.record", mine, context) == {"text": "a"}
     assert recorder.calls == [{"text": "a", "times": 1}]
+    assert recorder.contexts[0].redacted_inputs == recorder.calls[0]
     assert mine == {"text": " a "}
     (note,) = context.data[REWRITE_NOTE]
     assert note == {"module_id": "text.record", "rewriter": "trim", "reason": "trimmed"}
