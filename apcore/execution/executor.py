@@ -416,8 +416,8 @@ class Executor:
         if context.deadline is not None:
             context.deadline = max(context.deadline, monotonic() + self.settings.grace_period / 1000)
 
-    async def _preflight(self, strategy: Strategy, state: PipelineState) -> PreflightResult:
-        return await Preflight(strategy, self._meter).run(state)
+    def _preflight(self, strategy: Strategy, state: PipelineState) -> Coroutine[Any, Any, PreflightResult]:
+        return Preflight(strategy, self._meter).run(state)
 
 
 def _limit_of(registry: Registry, limits: Limits, context: Context, deadline: float) -> str:

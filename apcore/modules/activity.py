@@ -57,25 +57,3 @@ def drained(activity: Activity, timeout: float) -> bool:
         sleep(min(pause, left))
         pause = min(pause * 2, _LONGEST_PAUSE)
     return True
-
-
-class Inside:
-    """A call inside of a module instance, for the length of a `with` block.
-
-    Entering raises ModuleNotFoundError if the module is leaving. The execute step has these lines itself, since it runs
-    for every call.
-    """
-
-    __slots__ = ("_activity", "_call", "_module_id")
-
-    def __init__(self, activity: Activity, call: object, module_id: str) -> None:
-        self._activity, self._call, self._module_id = activity, call, module_id
-
-    def __enter__(self) -> None:
-        self._activity[self._call] = get_ident()
-        if LEAVING in self._activity:
-            del self._activity[self._call]
-            refuse(self._module_id)
-
-    def __exit__(self, *error: object) -> None:
-        del self._activity[self._call]

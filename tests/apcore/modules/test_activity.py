@@ -4,27 +4,21 @@ import time
 import pytest
 
 from apcore.errors import ModuleNotFoundError
-from apcore.modules.activity import Activity, Inside, drained, leave, stay, threads_inside
+from apcore.modules.activity import LEAVING, Activity, drained, leave, refuse, stay, threads_inside
 
 
-def test_a_call_is_inside_as_long_as_its_block():
-    activity, call = Activity(), object()
-    with Inside(activity, call, "a.b"):
-        assert activity == {call: threading.get_ident()}
-    assert activity == {}
-
-
-def test_nobody_enters_a_module_that_leaves():
+def test_the_mark_of_a_module_that_leaves_is_no_call():
     activity = Activity()
     leave(activity)
-    with pytest.raises(ModuleNotFoundError, match=r"a\.b"), Inside(activity, object(), "a.b"):
-        raise AssertionError("inside")
+    with pytest.raises(ModuleNotFoundError, match=r"a\.b"):
+        refuse("a.b")
     assert threads_inside(activity) == []
     assert drained(activity, 0) is True
 
     stay(activity)
-    with Inside(activity, object(), "a.b"):
-        assert threads_inside(activity) == [threading.get_ident()]
+    assert LEAVING not in activity
+    activity[object()] = threading.get_ident()
+    assert threads_inside(activity) == [threading.get_ident()]
 
 
 def test_waiting_ends_with_the_last_call_or_with_the_time():
@@ -42,5 +36,5 @@ def test_waiting_ends_with_the_last_call_or_with_the_time():
 
 def test_the_calls_of_the_waiting_thread_are_not_waited_for():
     activity = Activity()
-    with Inside(activity, object(), "a.b"):
-        assert drained(activity, 60) is False
+    activity[object()] = threading.get_ident()
+    assert drained(activity, 60) is False
