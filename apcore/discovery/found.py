@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from apcore.errors import ModuleLoadError, NoModuleClassError
 from apcore.modules import NO_COMPANION, Companion, Dependency, read_dependencies
+from apcore.modules.callables import given
 from apcore.schema import SchemaLoader
 
 
@@ -42,7 +43,7 @@ class FoundModule:
     def dependencies(self) -> tuple[Dependency, ...]:
         """What the metadata file says, or else the code. Raises ModuleLoadError for what is none, naming the file."""
         try:
-            return self.companion.dependencies or read_dependencies(getattr(self.module, "dependencies", None))
+            return self.companion.dependencies or read_dependencies(given(self.module, "dependencies"))
         except ValueError as error:
             raise ModuleLoadError(
                 f"Module '{self.module_id}' of '{self.file}': {error}", module_id=self.module_id, cause=error

@@ -8,6 +8,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from apcore.errors import ModuleError
+
 ROUTINES = (
     types.FunctionType,
     types.BuiltinFunctionType,
@@ -68,3 +70,19 @@ def callable_attribute(owner: Any, name: str) -> Callable[..., Any] | None:
     """The attribute if there is one and it can be called; a value of that name is no hook."""
     attribute = getattr(owner, name, None)
     return attribute if callable(attribute) else None
+
+
+def given(module: Any, name: str) -> Any:
+    """What a module gives under a name, None for nothing. Raises ValueError for a property that fails.
+
+    A property that raises AttributeError is no absence: annotations that nobody can read are not "none".
+    """
+    try:
+        value = getattr(module, name, None)
+        if value is None and getattr(type(module), name, None) is not None:
+            value = getattr(module, name)
+    except ModuleError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{name} raised {type(error).__name__}: {error}") from error
+    return value

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from apcore.errors import ModuleLoadError, VersionIncompatibleError
 from apcore.modules.annotations import ModuleAnnotations, merge_annotations
-from apcore.modules.callables import ROUTINES, callable_attribute, is_async
+from apcore.modules.callables import ROUTINES, callable_attribute, given, is_async
 from apcore.modules.companion import NO_COMPANION, Companion, Deprecation
 from apcore.modules.conventions import CONTEXT_KEYS, misplaced_context_keys
 from apcore.modules.definition import EffectKind, Function, ModuleDefinition
@@ -88,7 +88,7 @@ def _definition(
     is_planned = functions.are_planned
     execute = _planned(module) if is_planned else functions.execute
     assert execute is not None, "a missing part"
-    annotations = _annotations(getattr(module, "annotations", None))
+    annotations = _annotations(given(module, "annotations"))
     if companion.annotations is not None:
         annotations = merge_annotations(companion.annotations, annotations)
     deprecation = companion.deprecation
@@ -101,14 +101,14 @@ def _definition(
         tags=_first(companion.tags, _texts(module, "tags") or ()),
         version=_version(companion.version or _text(module, "version") or schema.version),
         annotations=annotations,
-        examples=_examples(_first(companion.examples, getattr(module, "examples", None))),
-        metadata=_metadata(getattr(module, "metadata", None), companion),
+        examples=_examples(_first(companion.examples, given(module, "examples"))),
+        metadata=_metadata(given(module, "metadata"), companion),
         declared_inputs=pack_schema(schema.input_schema),
         declared_outputs=pack_schema(schema.output_schema, output=True),
         effect=_effect(module, functions),
         timeout_ms=_timeout(companion.resources.timeout_ms if companion.resources else _own_timeout(module)),
         allowed_callers=_first(companion.allowed_callers, _texts(module, "allowed_callers")),
-        dependencies=companion.dependencies or read_dependencies(getattr(module, "dependencies", None)),
+        dependencies=companion.dependencies or read_dependencies(given(module, "dependencies")),
         requires_approval=annotations.requires_approval,
         source_hash=source_hash(module),
         execute=warn_on_use(execute, module_id, deprecation) if deprecation else execute,
@@ -119,7 +119,7 @@ def _definition(
         preview=functions.preview,
         plan=functions.plan if is_planned else None,
         apply=functions.apply if is_planned else None,
-        error_codes=_error_codes(getattr(module, "error_schema", None) or schema.error_schema),
+        error_codes=_error_codes(given(module, "error_schema") or schema.error_schema),
     )
 
 
@@ -141,13 +141,11 @@ def _instance(module_id: str, module: Any) -> Any:
 
 
 def _functions(module: Any) -> _Functions:
-    return _Functions(*[each if callable(each := getattr(module, name, None)) else None for name in _FUNCTIONS])
+    return _Functions(*[each if callable(each := given(module, name)) else None for name in _FUNCTIONS])
 
 
 def _contract(module_id: str, module: Any, schemas: SchemaLoader | None) -> ModuleSchema:
-    native = ModuleSchema(
-        input_schema=getattr(module, "input_schema", None), output_schema=getattr(module, "output_schema", None)
-    )
+    native = ModuleSchema(input_schema=given(module, "input_schema"), output_schema=given(module, "output_schema"))
     return native if schemas is None else schemas.select(module_id, native)
 
 
@@ -197,7 +195,7 @@ def _planned(module: Any) -> Function:
 
 
 def _effect(module: Any, functions: _Functions) -> EffectKind:
-    declared = getattr(module, "effect", None)
+    declared = given(module, "effect")
     if declared not in (None, "transactional"):
         raise ValueError(f"effect must be 'transactional' or absent, not {declared!r}")
     if declared is not None:
@@ -256,7 +254,7 @@ def _version(given: str | None) -> str:
 
 
 def _own_timeout(module: Any) -> Any:
-    return getattr(module, "timeout_ms", None)
+    return given(module, "timeout_ms")
 
 
 def _timeout(given: Any) -> int | None:
@@ -266,14 +264,14 @@ def _timeout(given: Any) -> int | None:
 
 
 def _text(module: Any, name: str) -> str | None:
-    value = getattr(module, name, None)
+    value = given(module, name)
     if value is not None and not isinstance(value, str):
         raise TypeError(f"{name} must be text, not {type(value).__name__}")
     return value or None
 
 
 def _texts(module: Any, name: str) -> tuple[str, ...] | None:
-    values = getattr(module, name, None)
+    values = given(module, name)
     if values is None:
         return None
     if isinstance(values, str) or not all(isinstance(value, str) for value in values):

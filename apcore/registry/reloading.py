@@ -47,9 +47,10 @@ def reload(
         definition, renewed = _next_version(old.module_id, place, origin, existing_ids)
         validate(definition)
         load(definition)
-    except ModuleError as error:
+    except Exception as error:  # noqa: BLE001 - whatever it is, the old instance has to come back
+        reason = error.message if isinstance(error, ModuleError) else f"{type(error).__name__}: {error}"
         failure = ReloadFailedError(
-            f"Module '{old.module_id}' cannot be reloaded: {error.message}", module_id=old.module_id, cause=error
+            f"Module '{old.module_id}' cannot be reloaded: {reason}", module_id=old.module_id, cause=error
         )
         _bring_back(old, state, failure)
         return Reloaded(old, origin, failure)

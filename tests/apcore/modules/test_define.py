@@ -107,6 +107,23 @@ def test_a_schema_that_is_none_is_refused(part, schema):
         define_module("a.b", variant(**{part: schema}))
 
 
+PARTS = ["annotations", "allowed_callers", "tags", "dependencies", "metadata", "timeout_ms", "input_schema", "preview"]
+
+
+@pytest.mark.parametrize("error", [AttributeError("no connection"), KeyError("no connection")])
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_that_cannot_be_read_is_no_part_that_is_absent(part, error):
+    def fail(self):
+        raise error
+
+    with pytest.raises(ModuleLoadError, match=f"^Module 'a.b': {part} raised {type(error).__name__}: .*no connection"):
+        define_module("a.b", variant(**{part: property(fail)}))
+
+
+def test_a_property_may_give_none():
+    assert define_module("a.b", variant(tags=property(lambda self: None))).tags == ()
+
+
 def test_an_output_model_is_described_as_it_is_written():
     class Total(BaseModel):
         model_config = ConfigDict(extra="forbid")

@@ -158,7 +158,14 @@ def test_a_failing_on_resume_is_logged_and_the_module_starts_afresh(loaded, writ
 
 @pytest.mark.req("R-12.7.3-08")
 @pytest.mark.parametrize(
-    "text", ["1 / 0", "X = 1", source(2, load="raise ValueError()"), source(2).replace("execute", "run")]
+    "text",
+    [
+        "1 / 0",
+        "X = 1",
+        source(2, load="raise ValueError()"),
+        source(2).replace("execute", "run"),
+        source(2) + "    @property\n    def tags(self):\n        raise KeyError('tags')\n",
+    ],
 )
 def test_the_old_version_comes_back_with_its_state(loaded, write, events, text):
     registry = loaded(suspend="{'count': self.count}")
