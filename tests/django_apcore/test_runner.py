@@ -19,6 +19,7 @@ from apcore.errors import (
     ModuleTimeoutError,
     SchemaValidationError,
 )
+from apcore.execution import ExecutorSettings
 from apcore.middleware.builtin.retry import RetryMiddleware
 from django_apcore.runtime import Runtime
 from django_apcore.testing import allow_all, override_runtime
@@ -201,7 +202,8 @@ def test_a_module_that_claims_no_transaction_gets_none(call: Callable[..., Any])
 @pytest.mark.req("R-12.7.5-03", "R-11.8.4-02")
 @pytest.mark.django_db(transaction=True, databases="__all__")
 def test_a_module_that_ignores_its_deadline_commits_nothing(call: Callable[..., Any], runtime: Runtime) -> None:
-    with override_settings_executor(runtime, grace_period=20), pytest.raises(ModuleTimeoutError):
+    runtime.executor.use_settings(ExecutorSettings(grace_period=20))
+    with pytest.raises(ModuleTimeoutError):
         call("test.slow", name="late")
     assert names() == set()
 
@@ -260,26 +262,6 @@ def test_an_approval_given_on_the_spot_holds_for_what_was_shown() -> None:
         meddle = False
         assert runtime.executor.call("test.gated", {"name": "b"}) == {"renamed": 1}
         assert names() == {"b"}
-
-
-class override_settings_executor:
-    """Another grace period for the executor of a runtime, as long as the block runs."""
-
-    def __init__(self, runtime: Runtime, *, grace_period: int) -> None:
-        self._deadlines = [
-            runtime.executor._sync_runner._deadlines,
-            runtime.executor._async_runner._deadlines,
-        ]
-        self._grace = grace_period / 1000
-
-    def __enter__(self) -> None:
-        self._before = self._deadlines[0]._grace
-        for deadlines in self._deadlines:
-            deadlines._grace = self._grace
-
-    def __exit__(self, *_: object) -> None:
-        for deadlines in self._deadlines:
-            deadlines._grace = self._before
 
 
 @module(id="test.twice", effect="transactional", annotations=ModuleAnnotations(idempotent=True))
