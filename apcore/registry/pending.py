@@ -112,17 +112,20 @@ class PendingModules:
         Within the block they cannot be loaded once more. What fails to import is one of the failures of the findings.
         """
         found, failures = list(wanted), dict[str, ModuleError]()
+        if not self._waiting:
+            yield found, findings
+            return
         coming = {each.module_id for each in found if self.is_ready(each.module_id)}
         self._coming |= coming
         try:
             for each in found:  # which grows meanwhile
                 for module_id in filter(self.is_ready, self._meant_by(each.dependencies)):
                     coming.add(module_id)
+                    self._coming.add(module_id)
                     try:
                         found.append(self.load(module_id))
                     except ModuleError as error:
                         failures[module_id] = error
-                    self._coming.add(module_id)
             yield found, self._completed(findings, found, failures)
         finally:
             self._coming -= coming

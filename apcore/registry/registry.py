@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from apcore.discovery import DiscoverySettings, Findings, FoundModule, Place, find_modules
-from apcore.errors import ModuleNotFoundError, ReloadFailedError
+from apcore.errors import ModuleError, ModuleNotFoundError, ReloadFailedError
 from apcore.ids import parse_reference
 from apcore.modules import ModuleDefinition, ModuleDescription, describe
 from apcore.modules.activity import leave
@@ -297,6 +297,9 @@ class Registry:
                 if module_id not in self._definitions and self._pending.is_ready(module_id):
                     for definition in self._loader.load_pending(module_id):
                         loaded.append(definition)
+        except ModuleError:
+            logger.exception("Module '%s' failed to load at its first use", module_id)
+            raise
         finally:
             self._announce(loaded)  # what it needs stays, also if it fails itself
 

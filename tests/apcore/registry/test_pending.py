@@ -461,7 +461,7 @@ class TestDependencies:
 
 class TestFailures:
     @pytest.mark.parametrize("broken", [{"top": "1 / 0"}, {"load": "1 / 0"}, {"top": "raise SystemExit(3)"}])
-    def test_each_user_gets_the_error_and_the_next_one_tries_again(self, lazy, events, write, broken):
+    def test_each_user_gets_the_error_and_the_next_one_tries_again(self, lazy, events, write, broken, caplog):
         registry = lazy(a=source("a", **broken), b=source("b"))
         uses = [
             registry.get,
@@ -476,6 +476,9 @@ class TestFailures:
             assert isinstance(caught.value.cause, ZeroDivisionError | SystemExit)
             assert "a.py" in caught.value.message + "".join(getattr(caught.value, "__notes__", ()))
         assert events.count("a import") == (len(uses) if "top" in broken else 1)
+        told = [each for each in caplog.records if "'a' failed to load at its first use" in each.message]
+        assert len(told) == len(uses)
+        assert all(each.exc_info for each in told)
         assert Executor(registry).call("b", {}) == {"name": "b"}
         assert registry.has("a")
 
