@@ -16,8 +16,11 @@ from apcore.ids import validate_canonical_id
 from apcore.modules.change import Change
 from apcore.modules.definition import Function
 from apcore.pipeline import PipelineState, Strategy
+from apcore.redaction import redact_text
 
 logger = logging.getLogger("apcore.execution")
+_LONGEST_TEXT: Final = 200
+"""Of what an exception says."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -129,7 +132,8 @@ class Preflight:
             try:
                 effect = await self._meter.measure(state.runner, state.invocation())
             except Exception as error:  # noqa: BLE001 - a preview that fails is a warning (PV-05)
-                text = f"The effect could not be previewed: {_message(error, state)}"
+                said = _advice if state.definition.effect == "declared" else _message
+                text = f"The effect could not be previewed: {said(error, state)}"
                 self._further.append(PreflightCheckResult("module_preview", True, None, [text]))
         known = getattr(state, "definition", None)
         return PreflightResult(
@@ -183,7 +187,7 @@ class Preflight:
         try:
             texts = await self._meter.warnings(state.runner, state.invocation(), preflight)
         except Exception as error:  # noqa: BLE001 - preflight() only advises (§12.8.5.1)
-            texts = [f"preflight() failed: {_message(error, state)}"]
+            texts = [f"preflight() failed: {_advice(error, state)}"]
         if texts:
             self._further.append(PreflightCheckResult("module_preflight", True, None, texts))
 
@@ -199,3 +203,19 @@ def _message(error: Exception, state: PipelineState) -> str:
     if not isinstance(error, ModuleError):
         return type(error).__name__
     return str(state.invocation().secrets.hide(error.message))
+
+
+def _advice(error: Exception, state: PipelineState) -> str:
+    """As ``_message``, and what ``preflight()`` and ``preview()`` said with an exception of the language (§12.8.5.1).
+
+    Those of libraries and of the system tell of hosts, paths and rows of others: they keep their text to themselves.
+    """
+    kind = type(error)
+    if kind.__module__ != "builtins" or isinstance(error, OSError):
+        return _message(error, state)
+    try:
+        text = redact_text(str(state.invocation().secrets.hide(str(error))))
+    except Exception:  # noqa: BLE001 - an exception whose text cannot be had has none
+        text = ""
+    shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
+    return f"{kind.__name__}: {shown}" if shown else kind.__name__

@@ -236,7 +236,11 @@ def failing_with(error: BaseException) -> Callable[..., Any]:
     ("preview", "told"),
     [
         (failing_with(ModuleError("The ledger is closed")), "The ledger is closed"),
-        (lambda inputs, context: 1 / 0, "ZeroDivisionError"),
+        (failing_with(ValueError("The ledger is closed")), "ValueError: The ledger is closed"),
+        (
+            failing_with(FileNotFoundError(2, "no", "/srv/ledger")),
+            "The effect could not be previewed: FileNotFoundError",
+        ),
         (lambda inputs, context: CHANGES, "preview() must return a PreviewResult or None, not list"),
         (lambda inputs, context: "soon", "preview() must return a PreviewResult or None, not str"),
         (failing_with(SystemExit()), "tried to end the process"),
@@ -253,10 +257,41 @@ def test_a_preview_that_fails_is_a_warning(validate: Validate, preview: Any, tol
     assert told in warning
 
 
+class Unspeakable(RuntimeError):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+class LibraryError(Exception):
+    pass
+
+
 @pytest.mark.req("R-12.8.5.1-04")
-@pytest.mark.parametrize("error", [ZeroDivisionError(), SystemExit(), asyncio.CancelledError()])
-def test_a_preflight_that_fails_is_a_warning(validate: Validate, error: BaseException) -> None:
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ModuleError("The ledger is closed"), "The ledger is closed"),
+        (ValueError("The ledger is closed"), "ValueError: The ledger is closed"),
+        (KeyError("x"), "KeyError: 'x'"),
+        (ZeroDivisionError(), "ZeroDivisionError"),
+        (RuntimeError("password=hunter22"), "RuntimeError: password=***REDACTED***"),
+        (RuntimeError("x" * 10_000), f"RuntimeError: {'x' * 200}…"),
+        (FileNotFoundError(2, "no such file", "/srv/ledger"), "FileNotFoundError"),
+        (LibraryError("host=db1"), "LibraryError"),
+        (Unspeakable(), "Unspeakable"),
+        (SystemExit(), "The module tried to end the process"),
+    ],
+)
+def test_a_preflight_that_fails_is_a_warning(validate: Validate, error: BaseException, told: str) -> None:
     result = validate(executor_with(Previewing(None, failing_with(error))), "pre.view", {"n": 1})
+    assert result.valid
+    assert (result.checks[-1].check, result.checks[-1].passed) == ("module_preflight", True)
+    assert result.checks[-1].warnings == [f"preflight() failed: {told}"]
+
+
+@pytest.mark.req("R-12.8.5.1-04")
+def test_a_preflight_that_is_cancelled_is_a_warning(validate: Validate) -> None:
+    result = validate(executor_with(Previewing(None, failing_with(asyncio.CancelledError()))), "pre.view", {"n": 1})
     assert result.valid
     assert result.checks[-1].warnings[0].startswith("preflight() failed: ")
 
@@ -266,18 +301,18 @@ def test_a_preflight_that_returns_one_text_warns_once(validate: Validate) -> Non
     assert result.checks[-1].warnings == ["soon"]
 
 
-@pytest.mark.parametrize("fails", [True, False])
-def test_no_warning_shows_the_secrets_of_the_call(validate: Validate, fails: bool) -> None:
+@pytest.mark.parametrize("fails", [ModuleError, ValueError, None])
+def test_no_warning_shows_the_secrets_of_the_call(validate: Validate, fails: type[Exception] | None) -> None:
     def tell(inputs: dict[str, Any], context: Context) -> list[str]:
-        if fails:
-            raise ModuleError(f"{inputs['pin']} does not fit")
+        if fails is not None:
+            raise fails(f"{inputs['pin']} does not fit")
         return [f"{inputs['pin']} is weak"]
 
-    module = Previewing(tell if fails else None, tell)
+    module = Previewing(tell if fails is not None else None, tell)
     module.input_schema = {"type": "object", "properties": {"pin": {"type": "string", "x-sensitive": True}}}
     result = validate(executor_with(module), "pre.view", {"pin": "1234-5678"})
     assert result.valid
-    assert len([text for check in result.checks for text in check.warnings]) == 1 + fails
+    assert len([text for check in result.checks for text in check.warnings]) == (1 if fails is None else 2)
     assert "1234-5678" not in str(result.to_dict())
 
 
@@ -340,6 +375,22 @@ def test_a_plan_is_the_preview(validate: Validate) -> None:
     assert result.predicted_changes == CHANGES
     assert result.effect is not None
     assert result.effect.provenance == "planned"
+
+
+def test_what_a_plan_raises_unexpectedly_keeps_its_text_to_itself(validate: Validate) -> None:
+    class Planned:
+        description = "Cannot plan"
+        input_schema: dict[str, Any] = {}
+        output_schema: dict[str, Any] = {}
+
+        def plan(self, inputs: dict[str, Any], context: Context) -> Plan:
+            raise ValueError("hunter22")
+
+        def apply(self, plan: Plan, context: Context) -> dict[str, Any]:
+            raise AssertionError("applied")
+
+    result = validate(executor_with(Planned()), "pre.view", {})
+    assert result.checks[-1].warnings == ["The effect could not be previewed: ValueError"]
 
 
 class Telling:
