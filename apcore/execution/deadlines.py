@@ -17,15 +17,16 @@ from math import inf
 from time import monotonic
 from typing import Any
 
-from apcore.context import Context, tells_to_stop
+from apcore.context import Context
 from apcore.errors import ModuleTimeoutError
+from apcore.execution.endings import as_callers_see
 from apcore.execution.timed import TimedCall, TimedCoroutine, by_steps
 from apcore.execution.windows import HERE, DeadlineInterrupt, Window
 
 logger = logging.getLogger("apcore.execution")
 
-
-LimitOf = Callable[[Context, float], str]
+Describe = Callable[[Any, Context, float], str]
+"""``describe(function, context, deadline)``: for the log, what ran past which limit."""
 
 
 class Deadlines:
@@ -34,13 +35,13 @@ class Deadlines:
     At the deadline the call's cancel token is set, and a coroutine is cancelled where it awaits. What still runs
     ``grace`` seconds later is interrupted, and once more after each further period of grace, of a second at least: what
     is raised inside of a finalizer gets lost. Code that blocks inside C (a socket read) is interrupted when it returns
-    to Python. ``limit_of(context, deadline)`` says for the log where a deadline comes from.
+    to Python.
     """
 
-    def __init__(self, grace: float, limit_of: LimitOf = lambda context, deadline: "its caller's") -> None:
+    def __init__(self, grace: float, describe: Describe | None = None) -> None:
         self.grace = grace
         """Seconds that a module has to react to its cancellation; another value holds for calls that begin later."""
-        self._limit_of = limit_of
+        self._describe = describe or _described
         self._active: dict[TimedCall, None] = {}
         self._begin()
         os.register_at_fork(after_in_child=_beginner(weakref.ref(self)))
@@ -70,7 +71,9 @@ class Deadlines:
                 ).start()
                 self._has_watcher = True
 
-    def run(self, deadline: float, context: Context, function: Callable[..., Any], /, *args: Any) -> Any:
+    def run(  # noqa: C901 - one step after the other: a function more would be a tenth of what a window costs
+        self, deadline: float, context: Context, function: Callable[..., Any], args: tuple[Any, ...] = ()
+    ) -> Any:
         """``function(*args)``. Raises ModuleTimeoutError when the deadline passed before it was done, whatever it did.
 
         Past the deadline it does not even start. A result that comes late is dropped, and so is an error: what
@@ -78,14 +81,19 @@ class Deadlines:
         """
         if monotonic() > deadline:
             raise timed_out(context)
-        outer = HERE.window
-        entry = TimedCall(deadline, deadline + self.grace, context, self._lock)
-        self._watch(entry, deadline if outer is None else _nested(entry, outer))
+        seat = HERE.seat
+        outer = seat.window
+        entry = TimedCall(deadline, deadline + self.grace, context, function, self._lock, seat.thread_id)
+        soonest = deadline if outer is None else _nested(entry, outer)
+        # First it is there to be seen, then we see when the watcher looks; see `look()`.
+        self._active[entry] = None
+        if soonest < self._next_look:
+            self._wake_watcher()
         try:
-            HERE.window = entry
+            seat.window = entry
             try:
                 entry.is_open = True
-                if entry.is_owed:
+                if entry.is_due:
                     entry.reopen()
                 result = function(*args)
             finally:
@@ -97,30 +105,41 @@ class Deadlines:
             if not entry.is_due:
                 raise  # it is meant for a call around this one
             raise timed_out(context) from None
-        except (Exception, SystemExit) as error:
-            if monotonic() > deadline and not tells_to_stop(error):
-                raise timed_out(context) from error
-            raise
+        except BaseException as error:
+            seen = _as_seen_in_time(error, entry)
+            if seen is error:
+                raise
+            raise seen from error
         finally:
-            HERE.window = outer
-            self._active.pop(entry, None)
-            if outer is not None and entry.shut_for_it is not None:
-                entry.shut_for_it.reopen()
+            seat.window = outer
+            del self._active[entry]
+            if outer is not None:
+                entry.hand_back()
         if monotonic() > deadline:
+            _drop(result)
             raise timed_out(context)
         return result
 
-    async def wait(self, deadline: float, context: Context, awaitable: Awaitable[Any]) -> Any:
-        """What ``awaitable`` gives. Raises ModuleTimeoutError when the deadline passed before, as ``run()`` does."""
+    async def wait(
+        self, deadline: float, context: Context, function: Callable[..., Any], awaitable: Awaitable[Any]
+    ) -> Any:
+        """What ``awaitable``, which ``function`` returned, gives. Raises ModuleTimeoutError as ``run()`` does."""
+        if monotonic() > deadline:
+            _drop(awaitable)
+            raise timed_out(context)
         coroutine = awaitable if type(awaitable) is types.CoroutineType else _coroutine(awaitable)
-        outer = HERE.window
-        entry = TimedCoroutine(deadline, deadline + self.grace, context, self._lock)
-        self._watch(entry, deadline if outer is None else _nested(entry, outer))
+        seat = HERE.seat
+        outer = seat.window
+        entry = TimedCoroutine(deadline, deadline + self.grace, context, function, self._lock, seat.thread_id)
+        soonest = deadline if outer is None else _nested(entry, outer)
+        self._active[entry] = None
+        if soonest < self._next_look:
+            self._wake_watcher()
         try:
             try:
                 result = await by_steps(coroutine, entry)
             finally:
-                self._active.pop(entry, None)
+                self._active.pop(entry, None)  # in a fork, the coroutines of other threads are none of its calls
                 is_ours = entry.finish()
         except DeadlineInterrupt:
             if not entry.is_due:
@@ -130,20 +149,18 @@ class Deadlines:
             if not is_ours or not entry.warned:
                 raise  # somebody else cancelled the task, or the module awaited something cancelled
             raise timed_out(context) from end
-        except (Exception, SystemExit) as error:
-            if monotonic() > deadline and not tells_to_stop(error):
-                raise timed_out(context) from error
-            raise
+        except BaseException as error:
+            seen = _as_seen_in_time(error, entry)
+            if seen is error:
+                raise
+            raise seen from error
         if monotonic() > deadline:
             raise timed_out(context)
         return result
 
-    def _watch(self, entry: TimedCall, soonest: float) -> None:
-        """Begin to watch a call. First it is there to be seen, then we look when the watcher looks; see `look()`."""
-        self._active[entry] = None
-        if soonest < self._next_look:
-            self.start()
-            self._wake.set()
+    def _wake_watcher(self) -> None:
+        self.start()
+        self._wake.set()
 
     def look(self) -> float:
         """Act on every call that is past its time; return how many seconds the watcher may sleep."""
@@ -162,9 +179,8 @@ class Deadlines:
         for entry in tuple(self._active):
             if not entry.is_due and now >= entry.end:
                 logger.error(
-                    "Module %s ignored its deadline (%s) and is interrupted %.0f ms after it",
-                    entry.context.call_chain[-1] if entry.context.call_chain else "?",
-                    self._limit_of(entry.context, entry.deadline),
+                    "%s and is interrupted %.0f ms after it",
+                    self._describe(entry.function, entry.context, entry.deadline),
                     (now - entry.deadline) * 1000,
                 )
 
@@ -215,8 +231,24 @@ def _watch(reference: weakref.ref[Deadlines], wake: threading.Event) -> None:
         del deadlines
 
 
+def _as_seen_in_time(error: BaseException, entry: TimedCall) -> BaseException:
+    """What the caller sees of an error; one that comes late is a time-out, unless it ends more than this call."""
+    seen = as_callers_see(error, entry.function)
+    return timed_out(entry.context) if isinstance(seen, Exception) and monotonic() > entry.deadline else seen
+
+
+def _drop(result: Any) -> None:
+    """Nobody wants it any more: a coroutine that did not begin need not complain that nobody awaits it."""
+    if type(result) is types.CoroutineType:
+        result.close()
+
+
 async def _coroutine(awaitable: Awaitable[Any]) -> Any:
     return await awaitable
+
+
+def _described(function: Callable[..., Any], context: Context, deadline: float) -> str:
+    return f"Module {context.call_chain[-1] if context.call_chain else '?'} ignored its deadline"
 
 
 def timed_out(context: Context) -> ModuleTimeoutError:

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Generator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from functools import partial
-from time import monotonic
 from typing import Any
 
 from apcore.acl import ACL, ACLChecker, configured_acl
-from apcore.approval import ApprovalHandler, EffectDriftError
+from apcore.approval import ApprovalHandler
 from apcore.config import Config
 from apcore.context import Context
 from apcore.errors import (
-    ApprovalDeniedError,
     ConfigError,
-    ExecutionCancelledError,
     InvalidInputError,
-    ModuleError,
-    PipelineStepError,
-    propagate_error,
     require,
 )
-from apcore.errors.telling import places_of
 from apcore.events import EventEmitter
 from apcore.execution.deadlines import Deadlines
 from apcore.execution.exporting import trace_to
 from apcore.execution.measurement import EffectMeter
+from apcore.execution.overruns import Overruns
 from apcore.execution.parts import check_parts, checked_acl, checked_handler, limits_of, listed
+from apcore.execution.performing import Performer
 from apcore.execution.preflight import Preflight, PreflightResult
-from apcore.execution.retries import FIRST_STEP, Retrial, note_attempts, wait
 from apcore.execution.runners import AsyncRunner, SyncRunner, drive
 from apcore.execution.settings import ExecutorSettings, Limits
 from apcore.execution.steps import (
@@ -49,10 +42,10 @@ from apcore.execution.steps import (
     validate_output,
 )
 from apcore.execution.steps.input_rewrite import Rewriter
-from apcore.execution.streaming import CALLER_CANCELLED, ConsumerLeft, awaited_chunks, paused_chunks
-from apcore.execution.windows import HERE, DeadlineInterrupt, Shielded, shielded
-from apcore.middleware import MiddlewareEntry, MiddlewareManager, Retry
-from apcore.pipeline import PipelineState, Runner, Step, Strategy, run_pipeline
+from apcore.execution.streaming import awaited_chunks, paused_chunks
+from apcore.execution.windows import HERE, Shielded, shielded
+from apcore.middleware import MiddlewareEntry, MiddlewareManager
+from apcore.pipeline import PipelineState, Runner, Step, Strategy
 from apcore.pipeline.step import StepFunction
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS
 from apcore.registry import Registry
@@ -102,7 +95,9 @@ class Executor:
         self._rewrite = InputRewrite(sensitive_keys)
         self._sensitive_keys = sensitive_keys
         self._meter = EffectMeter(self._limits)
-        self._deadlines = Deadlines(self.settings.grace_period / 1000, partial(_limit_of, registry, self._limits))
+        self._performer = Performer(self._limits)
+        overruns = Overruns(registry, self._limits)
+        self._deadlines = Deadlines(self.settings.grace_period / 1000, overruns.describe)
         self._deadlines.start()
         self._sync_runner, self._async_runner = (make(self._deadlines) for make in runners)
         self._strategy = Strategy(self._steps())
@@ -145,7 +140,7 @@ class Executor:
         ``run_until(state)`` ends the pipeline after the step for which it returns true (§5.16.4); the result is then
         what the steps so far made: the module's output if it ran, else the outputs by step name. Raises ModuleError.
         """
-        if HERE.window is not None:
+        if HERE.seat.window is not None:
             # A module calls another: the pipeline between the two is no place to interrupt either.
             with Shielded():
                 state = PipelineState(module_id, inputs, context, self._sync_runner, run_until)
@@ -164,7 +159,7 @@ class Executor:
         """Like ``call``, from a coroutine. Cancelling its task also sets the cancel token, for modules in a thread."""
         state = PipelineState(module_id, inputs, context, self._async_runner, run_until)
         call = self._run(self._strategy, state)
-        return await (call if HERE.window is None else shielded(call))
+        return await (call if HERE.seat.window is None else shielded(call))
 
     async def stream(
         self,
@@ -344,94 +339,19 @@ class Executor:
         """Add middleware around one step (§5.16.5). Raises InvalidInputError for an unknown name."""
         self._strategy = self._strategy.hook(name, before=before, after=after)
 
-    # One call
+    # What a call is made of
 
     def _compose(self) -> None:
         """Put the ``around_call()`` hooks of the middleware around calls and checks; without any, nothing is there."""
-        self._run: Proceed = self._perform
+        self._run: Proceed = self._performer.perform
         self._inspect: Proceed = self._preflight
         middlewares = [entry.middleware for entry in self._middleware.entries]
         for around in reversed([each.around_call for each in middlewares if hasattr(each, "around_call")]):
             self._run = partial(_around, around, self._run)
             self._inspect = partial(_around, around, self._inspect)
 
-    async def _perform(self, strategy: Strategy, state: PipelineState) -> dict[str, Any]:
-        retry: Retry | None = None
-        try:
-            while True:
-                try:
-                    if retry is None:
-                        await run_pipeline(strategy, state)
-                    else:
-                        await wait(state, retry)
-                        await run_pipeline(strategy, state, start=FIRST_STEP)
-                    break
-                except PipelineStepError as failure:
-                    answer = await self._recover(strategy, state, failure)
-                    if not isinstance(answer, Retry):
-                        return answer
-                    retry = answer
-        except (GeneratorExit, ConsumerLeft, asyncio.CancelledError, DeadlineInterrupt):
-            await self._abandon(state)
-            raise
-        output: dict[str, Any] = state.outputs if state.stopped and state.result is None else state.result
-        return output
-
-    async def _recover(
-        self, strategy: Strategy, state: PipelineState, failure: PipelineStepError
-    ) -> dict[str, Any] | Retry:
-        """The fallback of a middleware, its wish for another attempt, or the step's own error (§8.3, C-15)."""
-        original = failure.original
-        context = getattr(state, "context", None)
-        if context is None:
-            context = state.parent if isinstance(state.parent, Context) else Context()
-        if isinstance(original, EffectDriftError):
-            original = ApprovalDeniedError(state.grant, "The effect is not the approved one; nothing was committed")
-        if not isinstance(original, ModuleError):
-            _log_unexpected(original, state.module_id, context)
-        error = propagate_error(original, str(state.module_id), context)
-        error.details.setdefault("step", failure.step)
-        if state.passage is not None:
-            retrial = Retrial(strategy, state, failure.step, context.deadline)
-            self._leave_time_to_recover(context)
-            fallback: dict[str, Any] | Retry | None = await state.passage.recover(error, state.runner, retrial.allows)
-            if fallback is not None and state.chunks:
-                logger.warning("A fallback for %s came after chunks had left, and is not used", state.module_id)
-            elif fallback is not None:
-                return fallback
-            note_attempts(error, state)
-        raise error
-
-    async def _abandon(self, state: PipelineState) -> None:
-        """Nobody waits for this call any more: what still runs for it is told to stop, and what its middleware began in
-        ``before()`` has to end all the same."""
-        state.cancel(CALLER_CANCELLED)
-        if state.passage is not None:
-            self._leave_time_to_recover(state.context)
-            error = ExecutionCancelledError("Nobody waits for this call any more")
-            await state.passage.abandon(propagate_error(error, state.module_id, state.context), state.runner)
-
-    def _leave_time_to_recover(self, context: Context) -> None:
-        """A call whose time is over still has its ``on_error()`` hooks to run (§11.8.4)."""
-        if context.deadline is not None:
-            context.deadline = max(context.deadline, monotonic() + self.settings.grace_period / 1000)
-
     def _preflight(self, strategy: Strategy, state: PipelineState) -> Coroutine[Any, Any, PreflightResult]:
         return Preflight(strategy, self._meter).run(state)
-
-
-def _limit_of(registry: Registry, limits: Limits, context: Context, deadline: float) -> str:
-    """Which setting made a deadline, and its value; for the log."""
-    settings = limits.settings
-    if deadline == context.deadline:
-        return f"executor.global_timeout = {settings.global_timeout} ms"
-    try:
-        own = registry.get_definition(context.call_chain[-1] if context.call_chain else "").timeout_ms
-    except ModuleError:
-        own = None
-    if own is None:
-        return f"executor.default_timeout = {settings.default_timeout} ms"
-    return f"resources.timeout = {own} ms"
 
 
 def _around(hook: Any, proceed: Proceed, strategy: Strategy, state: PipelineState) -> Coroutine[Any, Any, Any]:
@@ -452,9 +372,3 @@ def _rest(state: PipelineState, output: dict[str, Any], on_result: OnResult | No
         on_result(output)
     if not state.chunks and (output or state.definition.stream is None):
         yield output
-
-
-def _log_unexpected(error: BaseException, module_id: str, context: Context) -> None:
-    """Where it happened and what kind it was; neither its text nor source lines, which may hold secrets (§8.3)."""
-    kind, places = type(error).__name__, places_of(error)
-    logger.error("Module %s failed: %s, trace %s%s", module_id, kind, context.trace_id, places)

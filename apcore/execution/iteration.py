@@ -99,7 +99,7 @@ def _reader(source: Any, context: Context, deadlines: Deadlines) -> _Reader:
 
         async def close_async() -> None:
             if hasattr(iterator, "aclose"):
-                await deadlines.wait(monotonic() + grace, context, iterator.aclose())
+                await deadlines.wait(monotonic() + grace, context, iterator.aclose, iterator.aclose())
 
         return _Reader(take_async, close_async, is_async=True)
     if not hasattr(source, "__iter__"):

@@ -6,22 +6,20 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from inspect import CO_COROUTINE
 from time import monotonic, sleep
 from types import CoroutineType
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 
 from apcore.approval import EffectDriftError
-from apcore.context import CancelToken, Context, tells_to_stop
+from apcore.context import CancelToken, Context
 from apcore.effects import NO_EFFECT, EffectRecord
-from apcore.errors import InternalError, ModuleExecuteError
-from apcore.execution.deadlines import Deadlines, timed_out
+from apcore.errors import InternalError
+from apcore.execution.deadlines import Deadlines
+from apcore.execution.endings import as_callers_see
 from apcore.execution.iteration import iterate
 from apcore.execution.loops import LoopThread, parent_loop, running_parent_loop
-from apcore.execution.streaming import ConsumerLeft
-from apcore.execution.windows import DeadlineInterrupt
 from apcore.pipeline import Body, Invocation
 
 T = TypeVar("T")
@@ -56,21 +54,11 @@ class SyncRunner:
         """Call ``function`` until ``deadline``. Raises ModuleTimeoutError past it (§12.7.5)."""
         if deadline is None:
             return complete(function, *args)
-        code = getattr(function, "__code__", None)
-        if code is not None and code.co_flags & CO_COROUTINE:  # calling it runs nothing yet
-            return _on_a_loop(_settled_within, self._deadlines, deadline, context, function, *args)
-        try:
-            result = self._deadlines.run(deadline, context, function, *args)
-        except StopIteration as stop:
-            raise _stopped(function) from stop
-        except Exception:
-            raise
-        except BaseException as end:  # noqa: BLE001 - as in complete()
-            _survive(end)
-        if type(result) is dict or not _is_awaitable(result):
+        result = self._deadlines.run(deadline, context, function, args)
+        if result is None or type(result) is dict or not _is_awaitable(result):
             return result
         # Starting and serving a loop is nothing to be interrupted in; the steps of the coroutine are.
-        return _on_a_loop(_awaited_within, self._deadlines, deadline, context, result)
+        return _on_a_loop(self._deadlines.wait, deadline, context, function, result)
 
     def iterate(
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
@@ -109,10 +97,11 @@ class AsyncRunner:
             if iscoroutinefunction(function):
                 return await function(*args)
             return await _settled(await _on_the_thread(_plainly, function, *args))
-        except Exception:
-            raise
-        except BaseException as end:  # noqa: BLE001 - it goes on, as what it is or as what a caller can catch
-            _survive(end)
+        except BaseException as error:
+            seen = as_callers_see(error, function)
+            if seen is error:
+                raise
+            raise seen from error
 
     async def call_within(
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
@@ -121,9 +110,10 @@ class AsyncRunner:
         if deadline is None:
             return await self.call(function, *args)
         if iscoroutinefunction(function):
-            return await _settled_within(self._deadlines, deadline, context, function, *args)
-        result = await _on_the_thread(self._deadlines.run, deadline, context, _plainly, function, *args)
-        return await _awaited_within(self._deadlines, deadline, context, result) if _is_awaitable(result) else result
+            result = function(*args)
+        else:
+            result = await _on_the_thread(self._deadlines.run, deadline, context, function, args)
+        return await self._deadlines.wait(deadline, context, function, result) if _is_awaitable(result) else result
 
     def iterate(
         self, deadline: float | None, context: Context, function: Callable[..., Any], /, *args: Any
@@ -162,25 +152,11 @@ def complete(function: Callable[..., Any], /, *args: Any) -> Any:
     try:
         result = function(*args)
         return _on_a_loop(_settled, result) if _is_awaitable(result) else result
-    except Exception:
-        raise
-    except BaseException as end:  # noqa: BLE001 - it goes on, as what it is or as what a caller can catch
-        _survive(end)
-
-
-_ENDINGS: Final = (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, DeadlineInterrupt, ConsumerLeft)
-"""What ends more than the code that raises it."""
-
-
-def _survive(end: BaseException) -> NoReturn:
-    """Code that calls `sys.exit()`, or raises what no caller catches, ends its own call, and not a process that serves
-    others and would be started again to the same end.
-    """
-    if isinstance(end, _ENDINGS) or tells_to_stop(end):
-        raise end
-    kind = type(end).__name__
-    what = "tried to end the process" if isinstance(end, SystemExit) else f"raised {kind}, which is no Exception"
-    raise ModuleExecuteError(f"The module {what}", details={"type": kind}) from end
+    except BaseException as error:
+        seen = as_callers_see(error, function)
+        if seen is error:
+            raise
+        raise seen from error
 
 
 def _on_a_loop(function: Callable[..., Coroutine[Any, Any, Any]], /, *args: Any) -> Any:
@@ -202,40 +178,18 @@ def _on_a_loop(function: Callable[..., Coroutine[Any, Any, Any]], /, *args: Any)
                     variable.set(value)
 
 
-async def _settled_within(
-    deadlines: Deadlines, deadline: float, context: Context, function: Callable[..., Any], /, *args: Any
-) -> Any:
-    if monotonic() > deadline:
-        raise timed_out(context)
-    return await _awaited_within(deadlines, deadline, context, function(*args))
-
-
-async def _awaited_within(deadlines: Deadlines, deadline: float, context: Context, awaitable: Awaitable[Any]) -> Any:
-    try:
-        return await deadlines.wait(deadline, context, awaitable)
-    except Exception:
-        raise
-    except BaseException as end:  # noqa: BLE001 - as in complete()
-        _survive(end)
-
-
 _on_the_thread = sync_to_async(lambda function, *args: function(*args), thread_sensitive=True)
 
 
 def _plainly(function: Callable[..., Any], /, *args: Any) -> Any:
-    """``function(*args)``. A future cannot carry a StopIteration, and whoever waits for it would wait for ever."""
+    """``function(*args)``, and what it raises as a future can carry it from thread to thread."""
     try:
         return function(*args)
-    except StopIteration as stop:
-        raise _stopped(function) from stop
-    except Exception:
-        raise
-    except BaseException as end:  # noqa: BLE001 - as in complete()
-        _survive(end)
-
-
-def _stopped(function: Callable[..., Any]) -> RuntimeError:
-    return RuntimeError(f"{getattr(function, '__qualname__', 'A function')} raised StopIteration")
+    except BaseException as error:
+        seen = as_callers_see(error, function)
+        if seen is error:
+            raise
+        raise seen from error
 
 
 def _refuse_what_must_be_measured(invocation: Invocation) -> None:

@@ -24,12 +24,21 @@ class TimedCall(Window):
     shut_for_it: Window | None = None
     """The window of the call around this one, if this one has shut it."""
 
-    def __init__(self, deadline: float, end: float, context: Context, lock: Any) -> None:
+    def __init__(
+        self, deadline: float, end: float, context: Context, function: Any, lock: threading.RLock, thread_id: int
+    ) -> None:
         self.deadline = deadline
         self.end = end
         self.context = context
+        self.function = function
         self.lock = lock
-        self.thread_id = threading.get_ident()
+        self.thread_id = thread_id
+        self.is_due = False
+
+    def hand_back(self) -> None:
+        """The call around this one goes on. Raises DeadlineInterrupt if one waited for that."""
+        if self.shut_for_it is not None:
+            self.shut_for_it.reopen()
 
     def warn(self) -> None:
         """The deadline has passed: ask the module to end."""
@@ -45,8 +54,10 @@ class TimedCoroutine(TimedCall):
     """How often its task was cancelled because of its deadline."""
     is_over = False
 
-    def __init__(self, deadline: float, end: float, context: Context, lock: Any) -> None:
-        super().__init__(deadline, end, context, lock)
+    def __init__(
+        self, deadline: float, end: float, context: Context, function: Any, lock: threading.RLock, thread_id: int
+    ) -> None:
+        super().__init__(deadline, end, context, function, lock, thread_id)
         task = asyncio.current_task()
         assert task is not None  # whoever awaits is part of one
         self._task = task
@@ -91,8 +102,8 @@ class TimedCoroutine(TimedCall):
 
     def step(self, step: Callable[[], Any]) -> Any:
         """Run one step of the coroutine. Raises DeadlineInterrupt if it is interrupted there."""
-        outer = HERE.window
-        HERE.window = self
+        seat = HERE.seat
+        outer, seat.window = seat.window, self
         try:
             try:
                 self.is_open = True
@@ -105,7 +116,7 @@ class TimedCoroutine(TimedCall):
             self.close()
             raise
         finally:
-            HERE.window = outer
+            seat.window = outer
 
     def to_throw(self, raised: BaseException | None) -> BaseException | None:
         """What its next step raises where it awaits, if anything: first it is cancelled, and later interrupted."""

@@ -94,12 +94,22 @@ class Window:
             _schedule(self.thread_id, DeadlineInterrupt)
 
 
-class _Here(threading.local):
+class Seat:
+    """A thread, and the window of the innermost call that runs on it."""
+
     window: Window | None = None
+
+    def __init__(self) -> None:
+        self.thread_id = get_ident()
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.seat = Seat()
 
 
 HERE = _Here()
-"""The window of the innermost call that runs on this thread."""
+"""Where this thread's seat is found."""
 
 
 class Shielded:
@@ -111,7 +121,7 @@ class Shielded:
     __slots__ = ("_was_open", "_window")
 
     def __enter__(self) -> None:
-        self._window = HERE.window
+        self._window = HERE.seat.window
         self._was_open = self._window is not None and self._window.shut()
 
     def __exit__(self, *error: object) -> None:
@@ -124,7 +134,7 @@ def shielded_step(step: Callable[[], T]) -> T:
 
     An interrupt that waits strikes when the module goes on: here it would leave the coroutine where it stands.
     """
-    window = HERE.window
+    window = HERE.seat.window
     was_open = window is not None and window.shut()
     try:
         return step()
@@ -139,7 +149,7 @@ def inside_call() -> Iterator[None]:
 
     An interrupt would be raised where that call stands, and get lost there.
     """
-    window = HERE.window
+    window = HERE.seat.window
     if window is None:
         yield
         return
@@ -152,7 +162,7 @@ def inside_call() -> Iterator[None]:
 
 def let_interrupt_in() -> None:
     """A call has ended, and the module that made it goes on. Raises DeadlineInterrupt if one waited for that."""
-    window = HERE.window
+    window = HERE.seat.window
     if window is not None and window.is_owed and window.is_open:
         window.reopen()
 

@@ -14,7 +14,8 @@ from apcore.context import Context
 from apcore.errors import InvalidInputError, propagate_error
 from apcore.ids import snake_case
 from apcore.middleware.base import DEFAULT_PRIORITY
-from apcore.middleware.passage import Layer, Passage
+from apcore.middleware.layers import Layer, Onion
+from apcore.middleware.passage import Passage
 
 RESERVED_IDS: Final[Mapping[str, str]] = {
     "schema_validation": "input_validation and output_validation",
@@ -36,17 +37,13 @@ class MiddlewareEntry:
 
 
 class MiddlewareManager:
-    """Layers ordered by priority; a change swaps the tuple, so that running calls keep theirs (§12.7.6).
-
-    ``onion`` are those that a call passes through; the others only have an ``around_call()``, of which the executor
-    knows.
-    """
+    """Layers ordered by priority; a change swaps the tuple, so that running calls keep theirs (§12.7.6)."""
 
     __slots__ = ("_changing", "layers", "onion")
 
     def __init__(self) -> None:
         self.layers: tuple[Layer, ...] = ()
-        self.onion: tuple[Layer, ...] = ()
+        self.onion = Onion()
         self._changing = threading.Lock()
 
     @property
@@ -91,10 +88,6 @@ class MiddlewareManager:
             self._put(layer for layer in self.layers if layer is not gone)
         return gone.middleware
 
-    def passage(self, module_id: str, context: Context) -> Passage:
-        """The way of one call through the layers as they are now."""
-        return Passage(self.onion, module_id, context)
-
     async def run_chain(
         self,
         module_id: str,
@@ -106,7 +99,7 @@ class MiddlewareManager:
 
         Raises what a hook or ``next`` raises, as ModuleError (§8.3), when no ``on_error()`` recovers.
         """
-        passage, runner = self.passage(module_id, context), _Alone()
+        passage, runner = Passage(self.onion, module_id, context), _Alone()
         try:
             given = passage.before(inputs, runner)
             output = passage.after(await next(await given if type(given) is CoroutineType else given), runner)
@@ -120,7 +113,7 @@ class MiddlewareManager:
 
     def _put(self, layers: Iterable[Layer]) -> None:
         self.layers = tuple(layers)
-        self.onion = tuple(layer for layer in self.layers if layer.before or layer.after or layer.on_error)
+        self.onion = Onion(self.layers)
 
     def _free_name(self, class_name: str) -> str:
         base = snake_case(class_name).strip("_") or "middleware"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from time import monotonic
 from typing import Any, Final
+
+from asgiref.sync import iscoroutinefunction
 
 from apcore.acl import ACL, ACLChecker, ACLDecision, caller_is_listed
 from apcore.context import pass_on_cancellation
@@ -62,10 +64,9 @@ class AclCheck:
 
     async def _is_allowed_by(self, checker: ACLChecker, state: PipelineState) -> bool:
         """What somebody else's access list says; its errors and its silence deny (§11.3)."""
-        question = (state.context.caller_id, state.module_id, state.context)
-        deadline = monotonic() + LIMIT_MS / 1000
+        question = Question(checker.check, state)
         try:
-            answer: object = await settled(state.runner.call_within(deadline, state.context, checker.check, *question))
+            answer: object = await question.answer()
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it is, it has not allowed anything
             pass_on_cancellation(error)
             name, trace_id = type(checker).__name__, state.context.trace_id
@@ -76,15 +77,36 @@ class AclCheck:
     async def _decided_in_time(self, acl: ACL, state: PipelineState) -> ACLDecision:
         """The decision of rules that ask handlers, which may be slow: past the time limit it is "deny" (§12.7.5)."""
         policy, context = acl.policy, state.context
-        question = (context.caller_id, state.module_id, context)
-        first_match = policy.first_match_async if policy.has_async_conditions else policy.first_match
-        deadline = monotonic() + LIMIT_MS / 1000
+        question = Question(policy.first_match_async if policy.has_async_conditions else policy.first_match, state)
         try:
-            decision: ACLDecision = await settled(state.runner.call_within(deadline, context, first_match, *question))
+            decision: ACLDecision = await question.answer()
         except ModuleTimeoutError:
             decision = ACLDecision("deny", None, None, f"no rule decided within {LIMIT_MS:,} ms")
-        acl.audit(decision, *question)
+        acl.audit(decision, context.caller_id, state.module_id, context)
         return decision
+
+
+class Question:
+    """May this caller call this module? Put to somebody else's code, which has a limit of its own."""
+
+    __slots__ = ("_ask", "_state", "limit_ms")
+
+    def __init__(self, ask: Callable[..., Any], state: PipelineState) -> None:
+        self._ask = ask
+        self._state = state
+        self.limit_ms = LIMIT_MS
+
+    async def answer(self) -> Any:
+        """Raises ModuleTimeoutError if there is none in time."""
+        state, ask = self._state, self._wait if iscoroutinefunction(self._ask) else self._call
+        return await settled(state.runner.call_within(monotonic() + self.limit_ms / 1000, state.context, ask))
+
+    def _call(self) -> Any:
+        state = self._state
+        return self._ask(state.context.caller_id, state.module_id, state.context)
+
+    async def _wait(self) -> Any:
+        return await self._call()
 
 
 def _denied(state: PipelineState) -> ACLDeniedError:

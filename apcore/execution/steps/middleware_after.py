@@ -18,6 +18,8 @@ class MiddlewareAfter:
         if state.passage is None:
             return None
         output = state.passage.after(state.result, state.runner)
+        if output is state.result:
+            return None
         if type(output) is CoroutineType:
             return _wait(output, state)
         _take(output, state)

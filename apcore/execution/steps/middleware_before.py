@@ -10,7 +10,7 @@ from typing import Any
 
 from apcore.errors import ApprovalDeniedError
 from apcore.execution.settings import Limits
-from apcore.middleware import MiddlewareManager
+from apcore.middleware import MiddlewareManager, Passage
 from apcore.pipeline import PipelineState
 from apcore.redaction import DEFAULT_SENSITIVE_KEYS
 
@@ -34,11 +34,14 @@ class MiddlewareBefore:
         if context.deadline is None and (limit := self._limits.settings.global_timeout):
             context.deadline = monotonic() + limit / 1000
         if state.passage is None:  # another attempt goes on with the passage of the first
-            if not self._middleware.onion:
+            onion = self._middleware.onion
+            if not onion.layers:
                 return None
-            state.passage = self._middleware.passage(state.module_id, context)
+            state.passage = Passage(onion, state.module_id, context)
         given = state.inputs if state.sealed_inputs is None else copy.deepcopy(state.sealed_inputs)
         inputs = state.passage.before(given, state.runner)
+        if inputs is state.inputs:
+            return None
         if type(inputs) is CoroutineType:
             return self._wait(inputs, state)
         self._take(inputs, state)
@@ -49,9 +52,8 @@ class MiddlewareBefore:
 
     def _take(self, inputs: Mapping[str, Any], state: PipelineState) -> None:
         if state.sealed_inputs is None:
-            if inputs is not state.inputs:
-                state.inputs = inputs
-                state.context.settle_inputs(inputs, state.definition.input_schema, self._sensitive_keys)
+            state.inputs = inputs
+            state.context.settle_inputs(inputs, state.definition.input_schema, self._sensitive_keys)
         elif inputs != state.sealed_inputs:
             raise ApprovalDeniedError(
                 state.grant,

@@ -234,7 +234,7 @@ def test_many_deadlines_at_once_hit_only_their_own_threads() -> None:
         slow = n % 2 == 1
         context = Context.create().enter("spin.it")
         try:
-            outcomes[n] = deadlines.run(time.monotonic() + (0.1 if slow else 30), context, spin, 5 if slow else 0.1)
+            outcomes[n] = deadlines.run(time.monotonic() + (0.1 if slow else 30), context, spin, (5 if slow else 0.1,))
         except ModuleTimeoutError:
             outcomes[n] = "timeout"
 
@@ -267,7 +267,7 @@ def test_interrupts_that_race_with_the_end_of_a_call_never_leak() -> None:
         limit = 0.002
         pause = limit * (0.5 + n / 150)
         with contextlib.suppress(ModuleTimeoutError):
-            deadlines.run(time.monotonic() + limit, context, time.sleep, pause)
+            deadlines.run(time.monotonic() + limit, context, time.sleep, (pause,))
         sum(range(200))
 
 

@@ -123,11 +123,11 @@ def calls_that_end_at_their_deadline(deadlines: Deadlines) -> Counter[str]:
     for number in range(CALLS):
         limit = 0.0008
         try:
-            deadlines.run(time.monotonic() + limit, context, work, limit * (0.8 + 0.4 * number / CALLS))
+            deadlines.run(time.monotonic() + limit, context, work, (limit * (0.8 + 0.4 * number / CALLS),))
             outcomes["done"] += 1
         except ModuleTimeoutError:
             outcomes["late"] += 1
-        assert HERE.window is None
+        assert HERE.seat.window is None
         sum(range(200))
     return outcomes
 
@@ -152,7 +152,7 @@ def test_calls_inside_of_calls_unwind_one_after_the_other() -> None:
     def outer(deadlines: Deadlines, deadline: float) -> None:
         try:
             with contextlib.suppress(ModuleTimeoutError):
-                deadlines.run(deadline, context, spin, 0.0008)
+                deadlines.run(deadline, context, spin, (0.0008,))
             went_on["after the inner call"] += 1
             spin(20)
             went_on["to its end"] += 1
@@ -163,8 +163,8 @@ def test_calls_inside_of_calls_unwind_one_after_the_other() -> None:
     with Watched(Deadlines(grace=0.0)) as deadlines:
         for _ in range(CALLS):
             with pytest.raises(ModuleTimeoutError):
-                deadlines.run(deadline := time.monotonic() + 0.0008, context, outer, deadlines, deadline)
-            assert HERE.window is None
+                deadlines.run(deadline := time.monotonic() + 0.0008, context, outer, (deadlines, deadline))
+            assert HERE.seat.window is None
     assert went_on["to its end"] == 0
     assert went_on["struck"] > 0
 
@@ -301,7 +301,7 @@ def test_the_time_of_a_call_holds_for_those_of_another_executor_inside_of_it() -
     context, started = Context.create().enter("race.outer"), time.monotonic()
 
     def outer() -> None:
-        other.run(time.monotonic() + 60, context, spin, 20)
+        other.run(time.monotonic() + 60, context, spin, (20,))
 
     with pytest.raises(ModuleTimeoutError):
         mine.run(time.monotonic() + 0.05, context, outer)
@@ -315,7 +315,7 @@ class OwnWindow:
         self.window = Window(threading.RLock())
 
     def __enter__(self) -> Callable[[], None]:
-        HERE.window = self.window
+        HERE.seat.window = self.window
         self.window.reopen()
         return self.interrupt
 
@@ -325,7 +325,7 @@ class OwnWindow:
 
     def __exit__(self, *error: object) -> None:
         self.window.close()
-        HERE.window = None
+        HERE.seat.window = None
 
 
 def test_an_open_window_lets_an_interrupt_in_at_once() -> None:
@@ -372,7 +372,7 @@ def test_shutting_takes_back_what_is_on_its_way() -> None:
 
     thread = threading.Thread(target=interrupt_often)
     own.window.is_open = False
-    HERE.window = own.window
+    HERE.seat.window = own.window
     thread.start()
     try:
         with contextlib.suppress(DeadlineInterrupt):
@@ -383,7 +383,7 @@ def test_shutting_takes_back_what_is_on_its_way() -> None:
                     own.window.close()
                 own.window.close()
     finally:
-        HERE.window = None
+        HERE.seat.window = None
         ended.set()
         thread.join()
         own.window.close()

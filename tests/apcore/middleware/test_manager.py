@@ -52,7 +52,7 @@ def passage(*layers: Any) -> Passage:
     chain = MiddlewareManager()
     for layer in layers:
         chain.add(layer)
-    return chain.passage("m.one", Context.create())
+    return Passage(chain.onion, "m.one", Context.create())
 
 
 @pytest.mark.req("R-11.1-04", "R-11.2-04", "R-11.2-05", "R-12.2-33")
@@ -62,7 +62,7 @@ def test_higher_priorities_are_further_out_and_ties_keep_their_order(priorities:
     chain = MiddlewareManager()
     for index, priority in enumerate(priorities):
         chain.add(Layer(f"{priority}/{index}", log), priority=priority)
-    way = chain.passage("m.one", Context.create())
+    way = Passage(chain.onion, "m.one", Context.create())
     drive(settled(way.before({}, Alone())))
     expected = [f"{p}/{i}" for i, p in sorted(enumerate(priorities), key=lambda pair: (-pair[1], pair[0]))]
     assert log == [f"{name}.before" for name in expected]
@@ -161,7 +161,7 @@ def test_a_running_call_keeps_the_layers_that_it_started_with() -> None:
     log: list[str] = []
     chain = MiddlewareManager()
     chain.add(Layer("a", log))
-    way = chain.passage("m.one", Context.create())
+    way = Passage(chain.onion, "m.one", Context.create())
     chain.add(Layer("b", log), priority=900)
     drive(way.before({}, Alone()))
     assert log == ["a.before"]
