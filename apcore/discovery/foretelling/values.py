@@ -25,7 +25,7 @@ class Kind(Enum):
 
     DATA = "neither a class nor a function module, nor anything that makes one"
     CLASS = "a class of this file"
-    FUNCTION = "a plain function of this file"
+    FUNCTION = "a plain function of this file, or what may hold one or give it back"
     MODULE = "a function module of this file"
     OBJECT = "an instance of a class of this file"
     IMPORTED = "what another file made"
@@ -136,9 +136,11 @@ class Names:
         is_trusted = self.is_trusted(function)
         if function.text == "builtins.type" and len(given) != 1:
             raise Unsure
-        if not all(self._is_harmless(each) if is_trusted else each == DATA for each in given):
+        if any(not (self._is_harmless(each) if is_trusted else each == DATA) for each in given):
             raise Unsure
-        return DATA if is_trusted and function.text != "builtins.getattr" else UNKNOWN
+        if not is_trusted or function.text == "builtins.getattr":
+            return UNKNOWN
+        return DATA if all(each == DATA for each in given) else FUNCTION
 
     def _composed(self, node: ast.expr) -> Value:
         if isinstance(node, ast.Compare | ast.JoinedStr) or (
@@ -153,7 +155,9 @@ class Names:
     def _together(self, nodes: Iterable[ast.expr]) -> Value:
         """Data, if every part is; a list of classes, or a choice between them, is not."""
         values = [self.value(each) for each in nodes]
-        return DATA if all(map(self._is_harmless, values)) else UNKNOWN
+        if all(each == DATA for each in values):
+            return DATA
+        return FUNCTION if all(map(self._is_harmless, values)) else UNKNOWN
 
     def _is_harmless(self, value: Value) -> bool:
         return value == FUNCTION or self.is_trusted(value)

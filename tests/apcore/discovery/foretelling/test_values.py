@@ -51,6 +51,10 @@ def test_what_has_no_part_in_modules_is_no_obstacle(told, text):
         "CLASSES = [Worker]",
         "[unchanged(each) for each in _helpers.LOADED]",
         "exec('made = 1')",
+        "def send(a: int) -> int: ...\n\nfor _each in [send]:\n    tool(_each)",
+        "def send(a: int) -> int: ...\n\n[tool(each) for each in (send,)]",
+        "for _each in (print, len):\n    tool(_each)",
+        "_part = functools.partial(print)\ntool(_part)",
     ],
 )
 def test_what_may_have_one_is_looked_at(told, text):
