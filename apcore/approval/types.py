@@ -32,7 +32,7 @@ class ApprovalRequest:
     context: Context
     annotations: ModuleAnnotations
     description: str | None = None
-    tags: tuple[str, ...] = ()
+    tags: list[str] = field(default_factory=list)
     effect: EffectRecord | None = None
     original_arguments: Mapping[str, Any] | None = field(default=None, repr=False)
     definition: ModuleDefinition | None = None

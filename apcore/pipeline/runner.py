@@ -31,7 +31,7 @@ class Invocation:
     @property
     def secrets(self) -> SensitiveValues:
         """What its inputs hold and nobody may be shown, wherever the module puts it."""
-        return SensitiveValues.of(self.inputs, self.definition.input_validator.mask)
+        return SensitiveValues.of(self.inputs, self.definition.input_validator.mask, self.context.sensitive_keys)
 
     def approval_request(self, effect: EffectRecord | None) -> ApprovalRequest:
         """The question that a handler is asked about this invocation (§7.3.1)."""
@@ -42,7 +42,7 @@ class Invocation:
             context=self.context,
             annotations=replace(definition.annotations, requires_approval=True),
             description=definition.description,
-            tags=tuple(definition.tags),
+            tags=list(definition.tags),
             effect=effect,
             original_arguments=self.original_inputs,
             definition=definition,

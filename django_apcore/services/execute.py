@@ -176,7 +176,7 @@ def _ask_again(request: ApprovalRequest, reason: str) -> ApprovalRequest:
         context=restored_context(request.context_json).child(request.module_id),
         annotations=definition.annotations,
         description=definition.description,
-        tags=definition.tags,
+        tags=list(definition.tags),
         effect=effect,
         original_arguments=inputs.original,
         definition=definition,

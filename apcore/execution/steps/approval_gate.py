@@ -138,7 +138,7 @@ def approval_gate(
         context,
         annotations,
         getattr(module, "description", None),
-        tuple(getattr(module, "tags", None) or ()),
+        list(getattr(module, "tags", None) or ()),
     )
     if token is None:
         answer = _answer(_complete, context, approval_handler.request_approval, request)

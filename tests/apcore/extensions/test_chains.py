@@ -130,7 +130,7 @@ class Bound(Approves):
 
 
 def request() -> ApprovalRequest:
-    return ApprovalRequest("a.b", {}, Context.create(), ModuleAnnotations(), "d", ())
+    return ApprovalRequest("a.b", {}, Context.create(), ModuleAnnotations(), "d")
 
 
 def asked(strategy: str, *handlers: Approves) -> str | None:

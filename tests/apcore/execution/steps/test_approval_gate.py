@@ -69,7 +69,7 @@ PENDING = ApprovalResult("pending", approval_id="42", metadata={"status_url": "/
 
 @pytest.fixture
 def registry(registry: Registry) -> Registry:
-    @module(id="pay.out", annotations={"requires_approval": True}, description="Pay")
+    @module(id="pay.out", annotations={"requires_approval": True}, description="Pay", tags=["money"])
     def pay(cents: int) -> dict[str, Any]:
         return {"paid": cents}
 
@@ -111,6 +111,7 @@ def test_each_answer(call: Call, registry: Registry, result: ApprovalResult, err
     (request,) = desk.requests
     assert (request.module_id, request.arguments, request.description) == ("pay.out", {"cents": 5}, "Pay")
     assert request.annotations.requires_approval
+    assert request.tags == ["money"]
     assert request.context.call_chain == ["pay.out"]
 
 
