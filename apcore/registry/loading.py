@@ -39,11 +39,16 @@ class ModuleLoader:
 
         Of those that are `known` the description is renewed. Raises as `loading_order` and `Registry.register`.
         """
-        with self._pending.with_needed(wanted, findings) as (needed, completed):
-            for found in loading_order(completed, needed, self._published.versions()):
-                if self._take_in(found, completed, is_renewal=found.module_id in known):
-                    yield self._published.definitions[found.module_id]
-            self._present_others(completed)
+        needed, completed, waited = self._pending.with_needed(wanted, findings)
+        for found in loading_order(completed, needed, self._published.versions()):
+            module_id = found.module_id
+            if module_id in waited and module_id in self._published.definitions:
+                continue  # code of another one asked for it
+            with self._pending.admitting(waited & {module_id}):
+                is_there = self._take_in(found, completed, is_renewal=module_id in known)
+            if is_there:
+                yield self._published.definitions[module_id]
+        self._present_others(completed)
 
     def load_pending(self, module_id: str) -> Iterator[ModuleDefinition]:
         """As `load()` for one that waits and is ready; raises also what its file raises."""

@@ -27,12 +27,12 @@ class PendingModules:
     """The modules of a registry that are known by ID, and whose files were not imported yet.
 
     Reading takes no lock. Whoever changes something or loads a module holds the registry's, so each is loaded by one
-    thread; what asks for it meanwhile on that thread is code of that very file, for which it is not there yet.
+    thread; what asks for it meanwhile on that thread is its own code, for which it is not there yet.
     """
 
     def __init__(self) -> None:
         self._waiting: dict[str, Waiting] = {}
-        self._coming: set[str] = set()
+        self._admitting: set[str] = set()
         self._importing: set[str] = set()
 
     def __contains__(self, module_id: str) -> bool:
@@ -42,8 +42,8 @@ class PendingModules:
         return iter(tuple(self._waiting))
 
     def keeps(self, module_id: str) -> bool:
-        """Whether an ID is taken by a module that is not just being loaded."""
-        return module_id in self._waiting and module_id not in self._coming
+        """Whether an ID is taken by a module that is not just being admitted."""
+        return module_id in self._waiting and module_id not in self._admitting
 
     def file_of(self, module_id: str) -> str | None:
         waiting = self._waiting.get(module_id)
@@ -89,9 +89,8 @@ class PendingModules:
         return [name for name, each in waiting.items() if before.get(name) != each]
 
     def is_ready(self, module_id: str) -> bool:
-        """Whether a module can be loaded: it waits, and neither it nor its file is just being loaded."""
-        waiting = self._waiting.get(module_id)
-        return waiting is not None and module_id not in self._coming and waiting.foretold.file not in self._importing
+        """Whether a module can be loaded: it waits, and is not just being imported or admitted."""
+        return self.keeps(module_id) and self._waiting[module_id].foretold.file not in self._importing
 
     def load(self, module_id: str) -> FoundModule:
         """Import the file of a module that is ready. Raises as `ForetoldModule.load()`."""
@@ -104,31 +103,37 @@ class PendingModules:
             self._importing.discard(file)
 
     @contextmanager
+    def admitting(self, module_ids: set[str]) -> Iterator[None]:
+        """Within the block these modules are being admitted."""
+        self._admitting |= module_ids
+        try:
+            yield
+        finally:
+            self._admitting -= module_ids
+
     def with_needed(
         self, wanted: Iterable[FoundModule], findings: Findings
-    ) -> Iterator[tuple[list[FoundModule], Findings]]:
-        """The wanted modules and those that they depend on and that wait, whose files are imported for it.
+    ) -> tuple[list[FoundModule], Findings, set[str]]:
+        """The wanted modules and those that wait and that they depend on, whose files are imported for it.
 
-        Within the block they cannot be loaded once more. What fails to import is one of the failures of the findings.
+        What fails to import is one of the failures of the findings. The last are the IDs of those that waited: code of
+        the others may ask for them, and then they have been loaded before their turn.
         """
         found, failures = list(wanted), dict[str, ModuleError]()
         if not self._waiting:
-            yield found, findings
-            return
-        coming = {each.module_id for each in found if self.is_ready(each.module_id)}
-        self._coming |= coming
-        try:
-            for each in found:  # which grows meanwhile
-                for module_id in filter(self.is_ready, self._meant_by(each.dependencies)):
-                    coming.add(module_id)
-                    self._coming.add(module_id)
-                    try:
-                        found.append(self.load(module_id))
-                    except ModuleError as error:
-                        failures[module_id] = error
-            yield found, self._completed(findings, found, failures)
-        finally:
-            self._coming -= coming
+            return found, findings, set()
+        waited = {each.module_id for each in found if each.module_id == findings.asked_for}
+        for each in found:  # which grows meanwhile
+            for module_id in filter(self.is_ready, self._meant_by(each.dependencies)):
+                if module_id in waited:
+                    continue
+                waited.add(module_id)
+                try:
+                    found.append(self.load(module_id))
+                except ModuleError as error:
+                    failures[module_id] = error
+        needed = [each for each in found if each.module_id not in waited or each.module_id in self._waiting]
+        return needed, self._completed(findings, needed, failures), waited
 
     def _meant_by(self, dependencies: Iterable[Dependency]) -> Iterator[str]:
         """The IDs that may meet them: where a version is asked for, those of other versions as well."""

@@ -296,6 +296,9 @@ class TestDiscovery:
 
         with pytest.raises(InvalidInputError, match="exists already"):
             registry.register("a", type("Other", (), {}))
+        item = "bindings: [{module_id: a, target_id: 'tests.apcore.discovery.targets:due'}]"
+        with pytest.raises(InvalidInputError, match="exists already"):
+            BindingLoader().load_bindings(write("a.binding.yaml", item), registry)
         registry.unregister("a")
         registry.register("a", _worker())
         with pytest.raises(InvalidInputError, match="exists already"):
@@ -578,6 +581,19 @@ class TestAtTheSameTime:
         assert [each for each in events if each.endswith("load")] == (
             ["b load", "a load"] if where == "top" else ["a load", "b load"]
         )
+
+    @pytest.mark.parametrize("where", ["top", "load"])
+    def test_what_both_need_is_there_for_the_file_that_asks_for_it(self, lazy, events, where):
+        """Though the files of all that `a` needs are imported before the first of them is admitted."""
+        registry = lazy(
+            a=source("a", attributes='dependencies = ["b", "c"]'),
+            b=source("b"),
+            c=source("c", **{where: self.ASK.format("b")}),
+        )
+
+        assert Executor(registry).call("a", {}) == {"name": "a"}
+        assert [each for each in events if each.endswith("load")][-1] == "a load"
+        assert len(events) == 6
 
     @pytest.mark.parametrize("where", ["top", "load"])
     def test_while_it_is_loaded_it_is_not_there_for_itself(self, lazy, events, where):
