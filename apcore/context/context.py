@@ -12,7 +12,7 @@ from apcore.context.cancel import CancelToken
 from apcore.context.identity import Identity
 from apcore.context.trace import TraceParent, is_trace_id, new_trace_id
 from apcore.errors import InvalidInputError, require, require_texts
-from apcore.redaction import redact
+from apcore.redaction import DEFAULT_SENSITIVE_KEYS, redact
 
 logger = logging.getLogger("apcore.context")
 
@@ -124,6 +124,11 @@ class Context:
     def settle_inputs(self, inputs: Mapping[str, Any], schema: Mapping[str, Any], keys: Collection[str]) -> None:
         """Say with which inputs the call goes on, and which of their values nobody may see."""
         self._settled, self._redacted = (inputs, schema, keys), None
+
+    @property
+    def sensitive_keys(self) -> Collection[str]:
+        """The names whose values nobody may see, as the executor of this call has them (§10.6)."""
+        return DEFAULT_SENSITIVE_KEYS if self._settled is None else self._settled[2]
 
     def child(self, module_id: str) -> Context:
         """The context in which ``module_id`` runs when it is called from here (§5.7, §12.7.2).

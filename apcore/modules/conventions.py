@@ -20,6 +20,7 @@ CONTEXT_FIELDS: Final = frozenset(
         "redacted_inputs",
         "span",
         "attempt",
+        "sensitive_keys",
         "services",
         "trace_id",
     }

@@ -316,6 +316,20 @@ def test_no_warning_shows_the_secrets_of_the_call(validate: Validate, fails: typ
     assert "1234-5678" not in str(result.to_dict())
 
 
+def test_the_names_that_the_executor_hides_are_hidden_in_what_is_predicted_too(validate: Validate) -> None:
+    def tell(inputs: dict[str, Any], context: Context) -> PreviewResult:
+        return PreviewResult([Change("update", "badge", f"Set {inputs['badge']}", after={"note": inputs["badge"]})])
+
+    module = Previewing(tell)
+    module.input_schema = {"type": "object", "properties": {"badge": {"type": "string"}}}
+    registry = Registry()
+    registry.register("pre.view", module)
+    result = validate(Executor(registry, sensitive_keys={"badge"}), "pre.view", {"badge": "1234-5678"})
+    assert result.valid
+    assert len(result.predicted_changes) == 1
+    assert "1234-5678" not in str(result.to_dict())
+
+
 def test_what_a_check_puts_into_the_shared_data_does_not_stay(validate: Validate) -> None:
     def note(inputs: dict[str, Any], context: Context) -> None:
         context.data["seen"] = True
