@@ -30,7 +30,7 @@ def foretold_ids(
         if entry is not None:
             return [module_id] if level.names.values[entry].kind in (Kind.CLASS, Kind.MODULE) else None
         found = [*_class_ids(level, module_id, multi_class=multi_class), *_function_ids(level, module_id)]
-    except (Unsure, KeyError):
+    except (Unsure, KeyError, RecursionError):  # no such entry; expressions that nobody wrote by hand
         return None
     return found if found and len(set(found)) == len(found) else None
 

@@ -179,13 +179,12 @@ class TopLevel:
             self._bind_all(target, self.names.value(given))
 
     def _export(self, given: ast.expr, *, is_certain: bool) -> None:
-        try:
-            names = ast.literal_eval(given)
-        except ValueError:
-            raise Unsure from None
-        if self.exported is not None or not is_certain or not isinstance(names, list | tuple):
+        if self.exported is not None or not is_certain or not isinstance(given, ast.List | ast.Tuple):
             raise Unsure
-        self.exported = frozenset(names)
+        names = [each.value if isinstance(each, ast.Constant) else None for each in given.elts]
+        self.exported = frozenset(each for each in names if isinstance(each, str))
+        if len(self.exported) < len(names):
+            raise Unsure
 
     def _bind_all(self, target: ast.expr, value: Value) -> None:
         match target:

@@ -95,6 +95,10 @@ def test_what_is_no_python_is_an_error_that_names_the_file(write, content):
     assert caught.value.details["file"] == str(file)
 
 
+def test_an_expression_that_is_too_long_is_no_reason_to_fail(write):
+    assert foretold_ids(write("a.py", f"X = {' + '.join('1' * 900)}\n{module_class()}"), "a") is None
+
+
 @pytest.mark.parametrize(
     ("text", "entry", "ids"),
     [

@@ -69,6 +69,8 @@ def test_what_a_text_says_of_functions_and_names_is_foretold(told, text, ids):
         "for made in _helpers.LOADED:\n    pass\n" + WORKER,
         "from ._helpers import *\n" + WORKER,
         WORKER + "__all__ = [Worker.__name__]",
+        WORKER + "__all__ = [['Worker'], 'Worker']",
+        WORKER + "__all__ = {'Worker': 1}",
         WORKER + "__all__ = ['Worker']\n__all__ += ['send']",
         WORKER + "__all__ = names = ['Worker']",
         WORKER + "__all__ = ['Worker']\n__all__.append('send')",
