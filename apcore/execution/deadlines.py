@@ -41,7 +41,7 @@ class Deadlines:
     def __init__(self, grace: float, describe: Describe | None = None) -> None:
         self.grace = grace
         """Seconds that a module has to react to its cancellation; another value holds for calls that begin later."""
-        self._describe = describe or _described
+        self._describe = describe
         self._active: dict[TimedCall, None] = {}
         self._begin()
         os.register_at_fork(after_in_child=_beginner(weakref.ref(self)))
@@ -178,11 +178,18 @@ class Deadlines:
         """Log whom the watcher is about to interrupt, outside the lock: a slow log would hold up every call."""
         for entry in tuple(self._active):
             if not entry.is_due and now >= entry.end:
-                logger.error(
-                    "%s and is interrupted %.0f ms after it",
-                    self._describe(entry.function, entry.context, entry.deadline),
-                    (now - entry.deadline) * 1000,
-                )
+                late = (now - entry.deadline) * 1000
+                logger.error("%s and is interrupted %.0f ms after it", self._described(entry), late)
+
+    def _described(self, entry: TimedCall) -> str:
+        """What ran past which limit; whatever that fails with, the watcher must live."""
+        context = entry.context
+        try:
+            if self._describe is not None:
+                return self._describe(entry.function, context, entry.deadline)
+        except Exception as error:  # noqa: BLE001 - see above
+            logger.warning("An overrun cannot be described (%s)", type(error).__name__)
+        return f"Module {context.call_chain[-1] if context.call_chain else '?'} ignored its deadline"
 
     def _act(self, entry: TimedCall, now: float) -> float:
         """When to look again. Under the lock, so that the call cannot end between decision and interrupt."""
@@ -245,10 +252,6 @@ def _drop(result: Any) -> None:
 
 async def _coroutine(awaitable: Awaitable[Any]) -> Any:
     return await awaitable
-
-
-def _described(function: Callable[..., Any], context: Context, deadline: float) -> str:
-    return f"Module {context.call_chain[-1] if context.call_chain else '?'} ignored its deadline"
 
 
 def timed_out(context: Context) -> ModuleTimeoutError:

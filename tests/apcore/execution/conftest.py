@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -74,6 +75,15 @@ def registry(recorder: Recorder) -> Registry:
 @pytest.fixture
 def executor(registry: Registry) -> Executor:
     return Executor(registry)
+
+
+@pytest.fixture
+def eager_threads() -> Iterator[None]:
+    """Threads take turns after every few instructions, so that each moment of a race comes up."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
 
 
 @pytest.fixture(params=["sync", "async"])

@@ -326,6 +326,36 @@ def test_when_inner_and_outer_calls_are_late_both_are_interrupted() -> None:
     sum(range(200_000))  # an interrupt that was still pending would strike here
 
 
+def test_a_coroutine_that_comes_too_late_neither_begins_nor_complains_that_nobody_awaits_it() -> None:
+    deadlines, context, begun = Deadlines(grace=60.0), Context.create(), list[int]()
+
+    async def work() -> None:
+        begun.append(1)
+
+    def late() -> Any:
+        time.sleep(0.05)
+        return work()
+
+    with pytest.raises(ModuleTimeoutError):
+        deadlines.run(time.monotonic() + 0.02, context, late)
+    with pytest.raises(ModuleTimeoutError):
+        asyncio.run(deadlines.wait(time.monotonic() - 1, context, work, work()))
+    gc.collect()
+    assert begun == []
+
+
+def test_a_description_that_fails_does_not_end_the_watch(caplog: pytest.LogCaptureFixture) -> None:
+    def describe(*_: Any) -> str:
+        raise LookupError
+
+    deadlines, context = Deadlines(grace=0.0, describe=describe), Context.create().enter("slow.odd")
+    for _ in range(2):
+        with pytest.raises(ModuleTimeoutError):
+            deadlines.run(time.monotonic() + 0.02, context, lambda: [sum(range(50)) for _ in range(10**7)])
+    texts = [each.getMessage() for each in caplog.records if each.levelname == "ERROR"]
+    assert [text.partition(" and is ")[0] for text in texts] == ["Module slow.odd ignored its deadline"] * 2
+
+
 def in_a_fork(function: Callable[[], None]) -> int:
     """The exit status of a forked child that runs ``function``; SIGALRM (14) ends one that hangs."""
     child = os.fork()

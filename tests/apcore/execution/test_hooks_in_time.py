@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -22,19 +21,14 @@ from apcore.execution.windows import HERE, DeadlineInterrupt
 from apcore.middleware import Middleware, Retry
 from apcore.pipeline import Body, Invocation, PipelineState, Step
 from apcore.registry import Registry
+from tests.apcore.execution.racing import Watched, spin
 
 THREADS = 3
 CALLS = 25
 LIMIT_MS = 10
 
 
-@pytest.fixture(autouse=True)
-def eager_threads() -> Iterator[None]:
-    """Threads take turns after every few instructions, so that each moment of a race comes up."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(before)
+pytestmark = pytest.mark.usefixtures("eager_threads")
 
 
 class Pipeline:
@@ -64,12 +58,6 @@ class Pipeline:
         finally:
             self.take_time("the transaction ends")
             self.transactions["ended"] += 1
-
-
-def spin(seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        sum(range(5))
 
 
 class Hooks(Middleware):
@@ -235,7 +223,7 @@ def test_calls_of_many_threads_that_are_late_in_a_hook_or_in_the_module(
     hooks: type[Hooks], nested: bool, retries: bool
 ) -> None:
     race = Race(hooks=hooks, nested=nested, retries=retries)
-    with ThreadPoolExecutor(THREADS) as pool:
+    with Watched(race.deadlines[0]), ThreadPoolExecutor(THREADS) as pool:
         for each in [pool.submit(race.calls) for _ in range(THREADS)]:
             each.result()
     race.check(THREADS * CALLS)
@@ -246,5 +234,6 @@ def test_calls_of_many_threads_that_are_late_in_a_hook_or_in_the_module(
 def test_windows_of_one_call_on_different_threads(hooks: type[Hooks]) -> None:
     """Plain hooks and the module run on the thread for such code, coroutines on that of the loop."""
     race = Race(hooks=hooks)
-    asyncio.run(race.calls_async())
+    with Watched(race.deadlines[0]):
+        asyncio.run(race.calls_async())
     race.check(CALLS)

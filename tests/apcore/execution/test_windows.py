@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import sys
 import threading
 import time
 from collections import Counter
@@ -24,45 +23,11 @@ from apcore.execution.windows import HERE, DeadlineInterrupt, Shielded, Window, 
 from apcore.modules import module
 from apcore.pipeline import Body, Invocation
 from apcore.registry import Registry
+from tests.apcore.execution.racing import Watched, spin
 
 CALLS = 200
 THREADS = 4
 ANY_INPUT: dict[str, Any] = {"type": "object"}
-
-
-@pytest.fixture
-def eager_threads() -> Iterator[None]:
-    """Threads take turns after every few instructions, so that each moment of a race comes up."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(before)
-
-
-class Watched:
-    """A watcher that never sleeps, for as long as the block lasts."""
-
-    def __init__(self, deadlines: Deadlines) -> None:
-        self.deadlines, self.ended = deadlines, threading.Event()
-        self.thread = threading.Thread(target=self.look)
-
-    def look(self) -> None:
-        while not self.ended.is_set():
-            self.deadlines.look()
-
-    def __enter__(self) -> Deadlines:
-        self.thread.start()
-        return self.deadlines
-
-    def __exit__(self, *error: object) -> None:
-        self.ended.set()
-        self.thread.join()
-
-
-def spin(seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        sum(range(5))
 
 
 class Bracket:
@@ -306,6 +271,42 @@ def test_the_time_of_a_call_holds_for_those_of_another_executor_inside_of_it() -
     with pytest.raises(ModuleTimeoutError):
         mine.run(time.monotonic() + 0.05, context, outer)
     assert time.monotonic() - started < 10
+
+
+def interrupt(entry: Window) -> None:
+    with entry.lock:
+        entry.interrupt()
+
+
+@pytest.mark.parametrize("error", [None, ValueError()])
+def test_an_interrupt_that_is_decided_on_when_the_function_has_just_ended_strikes_nothing(
+    error: Exception | None,
+) -> None:
+    deadlines, windows = Deadlines(grace=0.0), []
+
+    def end() -> None:
+        windows.append(HERE.seat.window)
+        if error is not None:
+            raise error
+
+    with contextlib.suppress(ValueError):
+        deadlines.run(time.monotonic() + 60, Context.create(), end)
+    interrupt(windows[0])
+    sum(range(200))
+    assert deadlines.run(time.monotonic() + 60, Context.create(), sum, ([1, 2],)) == 3
+
+
+def test_an_interrupt_that_comes_before_the_function_begins_lets_it_not_begin() -> None:
+    class Hasty(Deadlines):
+        def _wake_watcher(self) -> None:
+            for entry in self._active:
+                interrupt(entry)
+
+    begun: list[int] = []
+    with pytest.raises(ModuleTimeoutError):
+        Hasty(grace=0.0).run(time.monotonic() + 60, Context.create(), begun.append, (1,))
+    assert begun == []
+    sum(range(200))
 
 
 class OwnWindow:
