@@ -301,22 +301,34 @@ def test_siblings_do_not_count(call: Call, registry: Registry) -> None:
     assert call(Executor(registry), "many.calls") == {"sums": [1, 2, 3, 4, 5]}
 
 
-@pytest.mark.req("R-7.4-01")
-def test_the_steps_are_those_of_the_specification_and_ours(executor: Executor) -> None:
-    assert [step.name for step in executor.strategy.steps] == [
-        "context_creation",
-        "call_chain_guard",
-        "module_lookup",
-        "input_rewrite",
-        "acl_check",
-        "approval_gate",
-        "middleware_before",
-        "input_validation",
-        "execute",
-        "output_validation",
-        "middleware_after",
-        "return_result",
-    ]
+STEPS = [
+    "context_creation",
+    "call_chain_guard",
+    "module_lookup",
+    "input_rewrite",
+    "acl_check",
+    "approval_gate",
+    "middleware_before",
+    "input_validation",
+    "execute",
+    "output_validation",
+    "middleware_after",
+    "return_result",
+]
+"""Those of the specification, and `input_rewrite`."""
+
+
+@pytest.mark.req("R-7.4-01", "R-12.2-12", "R-12.2-13")
+def test_a_call_passes_all_steps_in_their_order(call: Call, executor: Executor, recorder: Recorder) -> None:
+    passed: list[str | None] = []
+
+    def note(state: PipelineState) -> bool:
+        passed.append(state.step_name)
+        return False
+
+    assert call(executor, "text.record", {"text": "a"}, run_until=note) == {"text": "a"}
+    assert passed == STEPS == [step.name for step in executor.strategy.steps]
+    assert len(recorder.calls) == 1
 
 
 @pytest.mark.req("R-5.16-07", "R-5.16-08")

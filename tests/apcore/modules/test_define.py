@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from apcore.errors import ModuleLoadError, SchemaParseError
-from apcore.modules import Module, ModuleAnnotations, ModuleExample, PreviewResult, define_module, module
+from apcore.modules import Module, ModuleAnnotations, ModuleExample, PreviewResult, define_module, describe, module
 
 INPUT = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer", "default": 7}}}
 
@@ -122,6 +122,13 @@ def test_a_part_that_cannot_be_read_is_no_part_that_is_absent(part, error):
 
 def test_a_property_may_give_none():
     assert define_module("a.b", variant(tags=property(lambda self: None))).tags == ()
+
+
+@pytest.mark.req("R-4.4-14")
+def test_annotations_of_none_are_all_defaults():
+    definition = define_module("a.b", variant(annotations=None))
+    assert definition.annotations == ModuleAnnotations()
+    assert describe(definition).annotations == ModuleAnnotations()
 
 
 def test_an_output_model_is_described_as_it_is_written():
