@@ -96,6 +96,10 @@ def test_all_failures_are_collected(validate: Validate, registry: Registry) -> N
     result = validate(Executor(registry, acl=ACL()), "math.add", {"a": "x"})
     assert checks(result) == {**dict.fromkeys(ALL, True), "acl": False, "schema": False}
     assert [error["code"] for error in result.errors] == ["ACL_DENIED", "SCHEMA_VALIDATION_ERROR"]
+    assert {(each["path"], each["constraint"]) for each in result.errors[1]["errors"]} == {
+        ("/a", "type"),
+        ("/b", "required"),
+    }
     assert all({"code", "message"} <= set(error) for error in result.errors)
 
 
