@@ -1,7 +1,11 @@
+import builtins
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+
+from apcore import Registry
+from tests.apcore.registry.samples import LAZY
 
 
 @pytest.fixture
@@ -23,3 +27,33 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "extensions").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def events(monkeypatch):
+    """What the modules of a test write down."""
+    events = []
+    monkeypatch.setattr(builtins, "apcore_test_events", events, raising=False)
+    return events
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """A registry that the modules of a test can ask as well."""
+    registry = Registry()
+    monkeypatch.setattr(builtins, "apcore_test_registry", registry, raising=False)
+    return registry
+
+
+@pytest.fixture
+def lazy(project, write, events, registry):
+    """The registry with the discovered modules of these files, none of which was imported."""
+
+    def lazy(**texts):
+        for name, text in texts.items():
+            write(f"extensions/{name}.py", text)
+        assert registry.discover(LAZY) == sorted(texts)
+        assert events == []
+        return registry
+
+    return lazy
