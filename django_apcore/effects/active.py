@@ -37,6 +37,8 @@ class Run:
     """What was written to caches and waits for the commit, by the cache: `HeldCache`s."""
     files: list[Any] = field(default_factory=list)
     """What was saved to storages, and what is deleted after the commit: `HeldFile`s."""
+    threads: list[tuple[Any, str]] = field(default_factory=list)
+    """Threads, and futures of thread pools, that the code of the project has started, each with a name for people."""
     books: list[Callable[[], object]] = field(default_factory=list)
     """What has to be written beside the effect, and is no part of it."""
 

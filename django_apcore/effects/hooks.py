@@ -6,6 +6,7 @@ from django_apcore.effects.held.background import hold_tasks
 from django_apcore.effects.held.cache import hold_caches
 from django_apcore.effects.held.files import hold_files
 from django_apcore.effects.held.mail import hold_mail
+from django_apcore.effects.outside.threads import follow_threads
 from django_apcore.effects.outside.watch import watch_outside
 
 
@@ -21,3 +22,4 @@ def install() -> None:
     hold_files()
     watch_other_connections()
     watch_outside()
+    follow_threads()

@@ -30,6 +30,7 @@ from django_apcore.effects.errors import TransactionEndedError
 from django_apcore.effects.held.background import sends_task
 from django_apcore.effects.held.cache import write_caches
 from django_apcore.effects.held.files import HeldFile, deletions, file_changes
+from django_apcore.effects.outside.threads import left_running
 
 _UNWATCHED = ("already_open", "native_code", "threads")
 """Side effects that nothing looks at."""
@@ -135,7 +136,7 @@ class Recording:
 
     def _all_gaps(self) -> Iterator[str]:
         """Each gap once. Lazy, since some are found only while the changes are read."""
-        yield from sorted({*self._gaps, *self._run.refused})
+        yield from sorted({*self._gaps, *self._run.refused, *left_running(self._run)})
 
     def _unwatched(self) -> Iterator[str]:
         """What nobody looked at: what is so in every run, what the settings allow, and what this run has used."""

@@ -189,7 +189,7 @@ def test_the_projects_databases_may_be_connected_to() -> None:
             second.settings_dict["HOST"] = "localhost"  # a name, which is looked up in Python
         with second.cursor() as cursor:
             cursor.execute("SELECT 1")
-        second.close()
+        second._close()  # closes SQLite in memory, too
 
     connections["other"].close()
     assert preview(write).complete

@@ -1,0 +1,90 @@
+"""Threads that the code of a project starts in a run work in that run, and have to end with it."""
+
+import functools
+import inspect
+import sysconfig
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import FrameType
+from typing import Any, Final
+
+from django_apcore.effects.active import Run, active_run, current_run
+
+_LIBRARIES: Final = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+_PACKAGES: Final = frozenset({"apcore", "django_apcore"})
+_PLUMBING: Final = frozenset({"concurrent", "asyncio"})
+"""What stands between a pool and whoever has work for it."""
+
+
+def follow_threads() -> None:
+    """Have threads, and tasks of thread pools, belong to the run in which a project's own code starts them. Idempotent.
+
+    A thread has a context of its own, in which no run would be active. Threads that libraries start serve the process,
+    telemetry for one, and go on as ever.
+    """
+    if not hasattr(threading.Thread.start, "follows_run"):
+        threading.Thread.start = _following_start(threading.Thread.start)  # type: ignore[method-assign, assignment]
+        ThreadPoolExecutor.submit = _following_submit(ThreadPoolExecutor.submit)  # type: ignore[method-assign]
+
+
+def left_running(run: Run) -> Iterator[str]:
+    """A gap for each thread and task that is still at work when the module is done."""
+    for work, name in run.threads:
+        is_at_work = work.is_alive() if isinstance(work, threading.Thread) else not work.done()
+        if is_at_work:
+            yield f"The module left a thread at work, and nobody knows what it does after this: {name}"
+
+
+def _following_start(original: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
+    @functools.wraps(original)
+    def start(thread: threading.Thread) -> None:
+        run = active_run()
+        if run is not None and _is_own(inspect.currentframe(), frozenset({"threading"})):
+            run.threads.append((thread, _name(getattr(thread, "_target", None) or type(thread))))
+            vars(thread)["run"] = functools.partial(_in_run, run, thread.run)
+        original(thread)
+
+    start.follows_run = True  # type: ignore[attr-defined]  # a mark of ours
+    return start
+
+
+def _following_submit(original: Callable[..., Future[Any]]) -> Callable[..., Future[Any]]:
+    @functools.wraps(original)
+    def submit(pool: ThreadPoolExecutor, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        run = active_run()
+        if run is None or not _is_own(inspect.currentframe(), _PLUMBING):
+            return original(pool, work, *args, **kwargs)
+        future = original(pool, _in_run, run, work, *args, **kwargs)
+        run.threads.append((future, _name(work)))
+        return future
+
+    return submit
+
+
+def _in_run(run: Run, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    token = current_run.set(run)
+    try:
+        return work(*args, **kwargs)
+    finally:
+        current_run.reset(token)
+
+
+def _is_own(frame: FrameType | None, plumbing: frozenset[str]) -> bool:
+    """Whether the code of a project asked for it: the first that is neither ours nor plumbing."""
+    frame = frame.f_back if frame is not None else None
+    while frame is not None and _package(frame) in plumbing:
+        frame = frame.f_back
+    if frame is None or _package(frame) in _PACKAGES:
+        return False
+    return not frame.f_code.co_filename.startswith((*_LIBRARIES, "<frozen "))
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
+
+
+def _name(work: Any) -> str:
+    while isinstance(work, functools.partial):
+        work = work.func
+    return f"{getattr(work, '__module__', '?')}.{getattr(work, '__qualname__', type(work).__qualname__)}"
