@@ -63,9 +63,14 @@ class HeldCache(BaseCache):
 
     def set(
         self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None, **options: Any
-    ) -> None:
-        """Write it after the commit."""
+    ) -> Any:
+        """Write it after the commit. With options that only the backend knows, such as `nx`, it is an agreement."""
+        if options and self._agrees(key, version):
+            return self._now("set", key, value, timeout, version=version, **options)
+        if options.get("nx"):
+            return self.add(key, value, timeout, version)
         self._write(key, version, self._text(value, timeout), "set", key, value, timeout, version=version, **options)
+        return None
 
     def add(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
         """Write it if the key is free."""

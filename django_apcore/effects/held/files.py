@@ -71,10 +71,12 @@ def _change(file: HeldFile) -> Change:
     target = f"file:{file.name}"
     if file.action == "delete":
         return Change("delete", target, f"Delete file {file.name}", **{"x-kind": "file"})
+    digest, size = hashlib.sha256(), 0
     with file.storage.open(file.name) as content:
-        read = hashlib.file_digest(content, "sha256")
-        size = content.tell()
-    after = {"sha256": read.hexdigest(), "bytes": size}
+        for chunk in content.chunks():
+            digest.update(chunk)
+            size += len(chunk)
+    after = {"sha256": digest.hexdigest(), "bytes": size}
     return Change("insert", target, f"Save file {file.name} ({size:,} bytes)", after=after, **{"x-kind": "file"})
 
 

@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -87,11 +88,12 @@ def _resolved(path: Any, directory: int) -> str | None:
 @cache
 def _scratch() -> tuple[str, ...]:
     """Directories for what may be gone tomorrow."""
-    cache_home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    places = [Path("/dev"), Path(tempfile.gettempdir()), Path(cache_home)]
-    if sys.pycache_prefix:
-        places.append(Path(sys.pycache_prefix))
-    return tuple(_directory(str(place)) for place in places)
+    places = ["/dev", os.environ.get("XDG_CACHE_HOME"), sys.pycache_prefix]
+    with suppress(RuntimeError):  # nobody's home
+        places.append(str(Path("~/.cache").expanduser()))
+    with suppress(OSError):  # there is no place that can be written
+        places.append(tempfile.gettempdir())
+    return tuple(_directory(place) for place in places if place)
 
 
 def know_scratch() -> None:

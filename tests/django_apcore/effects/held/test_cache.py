@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.core.cache import cache, caches
+from django.core.cache.backends.locmem import LocMemCache
 from django.db import transaction
 from django.test import override_settings
 
@@ -206,6 +207,27 @@ def test_a_key_that_the_run_has_written_is_its_own(stored: None) -> None:
 
     execute(work)
     assert values() == {"k": "again", "n": 11}
+
+
+class LockingCache(LocMemCache):
+    """Knows an option that Django does not."""
+
+    def set(self, key: Any, value: Any, timeout: Any = 300, version: Any = None, nx: bool = False) -> Any:
+        return self.add(key, value, timeout, version) if nx else super().set(key, value, timeout, version)
+
+
+def test_an_option_that_only_the_backend_knows_is_its_own_affair() -> None:
+    def work() -> None:
+        assert cache.set("lock", "mine", nx=True)
+        assert not cache.set("lock", "mine", nx=True)
+        others.append(elsewhere(lambda: cache.get("lock")))
+
+    others: list[Any] = []
+    with override_settings(CACHES={"default": {"BACKEND": f"{__name__}.LockingCache", "LOCATION": "locking"}}):
+        preview(work)
+        execute(work)
+        cache.clear()
+    assert others == [None, "mine"]
 
 
 def elsewhere(act: Act) -> Any:

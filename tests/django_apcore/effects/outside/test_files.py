@@ -15,6 +15,7 @@ from django.conf import settings
 from prometheus_client import mmap_dict
 
 from django_apcore.effects import OutsideEffectError, governed
+from django_apcore.effects.outside import files
 from tests.django_apcore.effects.runs import execute, preview
 
 pytestmark = pytest.mark.django_db(transaction=True, databases="__all__")
@@ -150,3 +151,20 @@ def test_a_line_of_the_log_may_go_to_a_file(folder: Path) -> None:
 def test_a_metric_that_processes_share_may_be_new(folder: Path) -> None:
     assert preview(lambda: mmap_dict.MmapedDict(str(folder / "counter_1.db")).close()).complete
     assert (folder / "counter_1.db").exists()
+
+
+def test_without_a_home_and_a_place_for_temporary_files_nothing_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(*_: Any) -> Any:
+        raise FileNotFoundError
+
+    def nobody(*_: Any) -> Any:
+        raise RuntimeError
+
+    monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    monkeypatch.setattr(Path, "expanduser", nobody)
+    files._scratch.cache_clear()
+    try:
+        assert "/dev/" in files._scratch()
+    finally:
+        monkeypatch.undo()
+        files._scratch.cache_clear()

@@ -196,6 +196,21 @@ def test_the_projects_databases_may_be_connected_to() -> None:
     assert preview(lambda: Remote.objects.using("other").count(), aliases=["default"]).complete
 
 
+def test_a_database_may_have_a_driver_in_python(provider: Provider) -> None:
+    class Backend(type(connections["default"])):  # type: ignore[misc]
+        def get_new_connection(self, params: Any) -> Any:
+            by_urllib(provider)
+            return super().get_new_connection(params)
+
+    def write() -> None:
+        second = Backend(connection.settings_dict, alias="default")
+        second.ensure_connection()
+        second._close()
+
+    assert preview(write).complete
+    assert provider.requests == ["/charges"]
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:{port}", "localhost", "localhost:{port}"])
 def test_a_host_of_the_settings_is_reached_and_named_in_every_record(host: str, provider: Provider) -> None:
     name = host.format(port=provider.server_port)
