@@ -84,8 +84,9 @@ def _accept_null(schema: dict[str, Any]) -> None:
     if kind is not None:
         kinds = kind if isinstance(kind, list) else [kind]
         schema["type"] = kinds if "null" in kinds else [*kinds, "null"]
-    if "enum" in schema and None not in schema["enum"]:
-        schema["enum"] = [*schema["enum"], None]
+    values = schema.get("enum")
+    if isinstance(values, list) and None not in values:  # what is no list is refused with the schema
+        schema["enum"] = [*values, None]
     refusing = {keyword: schema.pop(keyword) for keyword in _NULL_REFUSING_KEYWORDS & schema.keys()}
     if refusing:
         schema["if"] = {"not": {"type": "null"}}

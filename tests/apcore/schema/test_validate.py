@@ -200,6 +200,13 @@ def test_what_is_checked_can_be_compiled_and_nothing_else(schema):
     assert refusal(check_schema) == refusal(compile_schema)
 
 
+@pytest.mark.parametrize("values", [True, 5, "a", None, {"a": 1}])
+@pytest.mark.parametrize("check", [check_schema, compile_schema])
+def test_values_that_are_no_list_are_refused_where_null_is_accepted_too(check, values):
+    with pytest.raises(SchemaParseError):
+        check({"properties": {"a": {"nullable": True, "enum": values}}})
+
+
 def test_place_of_the_fault_in_a_schema_is_named():
     with pytest.raises(SchemaParseError, match="/properties/a/type") as caught:
         check_schema({"properties": {"a": {"type": 5}}})
