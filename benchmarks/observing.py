@@ -67,4 +67,5 @@ class QuietLog:
 
     def __exit__(self, *exc: object) -> None:
         self.logger.removeHandler(self.handler)
+        self.logger.setLevel(logging.NOTSET)
         self.logger.propagate = True
