@@ -3,6 +3,7 @@
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextvars import Context
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ class Other(threading.Thread):
         super().__init__()
         self._act = act
         self.outcome: Any = None
-        self.start()
+        Context().run(self.start)  # or it would belong to the run that it disturbs
 
     def run(self) -> None:
         try:

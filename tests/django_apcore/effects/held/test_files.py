@@ -118,7 +118,7 @@ def test_what_is_deleted_is_there_until_the_commit(storage: Storage) -> None:
         execute(lambda: (write(), 1 / 0))
     assert names(storage) == {"old.txt"}
     with transaction.atomic():
-        assert execute(write).digest == record.digest
+        execute(write)
         assert names(storage) == {"old.txt"}
     assert names(storage) == set()
 
