@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from apcore.errors.requiring import require
 from apcore.schema.extensions import is_annotation, is_extension
 from apcore.schema.walk import with_subschemas
 
@@ -17,8 +18,10 @@ def to_strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     Every object is closed and requires all its properties, at every level and in definitions; those that were optional
     take null. ``x-`` keywords, ``default`` and ``nullable`` (which becomes a type) are removed. An empty schema is any
-    object (§4.15), and so in strict mode the empty one.
+    object (§4.15), and so in strict mode the empty one. What is wrong in a schema stays as it is, and ``check_schema``
+    finds it. Raises InvalidInputError for what is no object.
     """
+    require("schema", schema, Mapping, "an object")
     strict: dict[str, Any] = _strict(express_nullable(schema or {"type": "object", "properties": {}}))
     return strict
 
@@ -51,12 +54,11 @@ def _describes_object(schema: Mapping[str, Any]) -> bool:
 
 def _close(schema: dict[str, Any]) -> None:
     schema["additionalProperties"] = False
-    if "properties" in schema:
-        required = schema.get("required", ())
-        schema["properties"] = {
-            name: each if name in required else _with_null(each) for name, each in schema["properties"].items()
-        }
-        schema["required"] = list(schema["properties"])
+    properties, required = schema.get("properties"), schema.get("required")
+    if isinstance(properties, Mapping):
+        known = required if isinstance(required, list) else ()
+        schema["properties"] = {name: each if name in known else _with_null(each) for name, each in properties.items()}
+        schema["required"] = list(properties)
 
 
 def _with_null(schema: Any) -> Any:
@@ -78,8 +80,8 @@ def _keyword_with_null(keyword: str, value: Any) -> list[tuple[str, Any]]:
         return [("type", value if "null" in kinds else [*kinds, "null"])]
     if keyword == "const" and value is not None:
         return [("enum", [value, None])]
-    if keyword == "enum":
+    if keyword == "enum" and isinstance(value, list):
         return [("enum", value if None in value else [*value, None])]
-    if keyword == "anyOf":
+    if keyword == "anyOf" and isinstance(value, list):
         return [("anyOf", value if {"type": "null"} in value else [*value, {"type": "null"}])]
     return [(keyword, value)]

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apcore.schema import compile_schema, express_nullable, to_strict_schema
+from apcore.errors import InvalidInputError, SchemaParseError
+from apcore.schema import check_schema, compile_schema, express_nullable, to_strict_schema
 from apcore.schema.walk import all_schemas
 
 SAMPLE = {
@@ -172,3 +173,24 @@ def test_nullable_is_expressed_in_the_words_of_the_draft(schema, expected):
 
     assert express_nullable(schema) == expected
     assert schema == before
+
+
+@pytest.mark.parametrize("value", [5, "a", ["a"], True])
+def test_what_is_no_object_is_refused(value):
+    with pytest.raises(InvalidInputError, match="schema must be an object"):
+        to_strict_schema(value)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": True},
+        {"properties": {"a": {"enum": True}}},
+        {"properties": {"a": {"anyOf": 5}}},
+        {"properties": {"a": 5}, "required": True},
+        {"properties": {"a": {"nullable": True, "enum": "b"}}},
+    ],
+)
+def test_what_is_wrong_in_a_schema_is_left_to_who_checks_it(schema):
+    with pytest.raises(SchemaParseError):
+        check_schema(to_strict_schema(schema))
