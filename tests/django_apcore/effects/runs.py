@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from django.db import connection
+
 from apcore.approval import EffectDriftError
 from apcore.effects import EffectRecord
 from apcore.modules import Change
@@ -35,6 +37,12 @@ def execute_approved(write: Write, digest: str, **options: Any) -> EffectRecord:
     with governed(commit=True, last=last, **options) as run:
         write()
     return run.record
+
+
+def close_here() -> None:
+    """Close the connection of this thread, also one to SQLite in memory, which Django would keep."""
+    connection._close()
+    connection.connection = None
 
 
 def only_change(record: EffectRecord) -> Change:

@@ -10,6 +10,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import connection
 
 from django_apcore.effects import UngovernedWriteError, governed
+from tests.django_apcore.effects.runs import close_here
 from tests.matrix.models import Setting
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "other"])
@@ -34,7 +35,7 @@ def write() -> None:
     try:
         Setting.objects.filter(key="k1").update(value="elsewhere")
     finally:
-        connection.close()
+        close_here()
 
 
 def write_over_a_copy() -> None:
@@ -43,13 +44,13 @@ def write_over_a_copy() -> None:
         with second.cursor() as cursor:
             cursor.execute("UPDATE matrix_setting SET value = 'elsewhere'")
     finally:
-        second.close()
+        second._close()
 
 
 def read() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-    connection.close()
+    close_here()
 
 
 ELSEWHERE = [in_a_thread_of_the_loop, off_the_sensitive_thread, in_a_pool_with_the_context]

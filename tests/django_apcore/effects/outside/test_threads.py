@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 import requests
 from asgiref.sync import async_to_sync
-from django.db import connection
 
 from django_apcore.effects import OutsideEffectError, UngovernedWriteError, governed, is_governed
-from tests.django_apcore.effects.runs import execute, preview
+from tests.django_apcore.effects.runs import close_here, execute, preview
 from tests.django_apcore.provider import Provider
 from tests.matrix.models import Setting
 
@@ -87,7 +86,7 @@ def write() -> None:
     try:
         Setting.objects.filter(key="k1").update(value="elsewhere")
     finally:
-        connection.close()
+        close_here()
 
 
 def remembered(work: Work) -> tuple[Work, list[Exception]]:
