@@ -21,6 +21,9 @@ def as_callers_see(error: BaseException, function: Callable[..., Any]) -> BaseEx
     Code that calls `sys.exit()`, or raises what no caller catches, ends its own call, and not a process that serves
     others and would be started again to the same end. A StopIteration neither leaves a coroutine nor fits into a
     future: whoever waited for it would wait for ever.
+
+    Whoever asks raises the answer where it caught the error, by a bare ``raise`` if it is that: a function that did so
+    for all would be two frames more in every traceback.
     """
     if isinstance(error, StopIteration):
         return RuntimeError(f"{getattr(function, '__qualname__', 'A function')} raised StopIteration")
