@@ -18,6 +18,7 @@ from apcore.errors import (
 )
 from apcore.middleware.base import Middleware
 from apcore.middleware.circuits import Circuit, CircuitLimits, Outcome, State
+from apcore.telemetry.outcomes import is_fault
 
 logger = logging.getLogger("apcore.middleware")
 
@@ -27,7 +28,7 @@ _DAY_MS: Final = 86_400_000
 class CircuitBreakerMiddleware(Middleware):
     """One circuit for each module. While it is open, calls fail at once with CIRCUIT_BREAKER_OPEN.
 
-    A failure is an error with an HTTP status from 500 on; errors of the caller (a status below) count as success, a
+    A failure is an error of the module's own, as its health counts them; errors of the caller count as success, a
     cancelled call and an open circuit further in as neither. Calls that an ``on_error()`` further in recovers are not
     seen. The circuit opens when of the last ``calls`` within ``window_ms`` (at least ``min_calls``) the share
     ``failure_rate`` failed; after ``open_ms`` it admits ``probes`` calls at a time, and closes when as many succeed.
@@ -91,7 +92,7 @@ class CircuitBreakerMiddleware(Middleware):
 
     def on_error(self, module_id: str, inputs: dict[str, Any], error: ModuleError, context: Context) -> None:
         """Counts a failure, unless it is the caller's."""
-        self._record(module_id, context, _outcome_of(error))
+        self._record(module_id, context, _outcome_of(error, module_id))
 
     def _record(self, module_id: str, context: Context, outcome: Outcome) -> None:
         ticket = context.data.pop(_key(context), None)
@@ -108,7 +109,7 @@ def _key(context: Context) -> str:
     return f"_apcore.circuit_breaker.{id(context)}"
 
 
-def _outcome_of(error: ModuleError) -> Outcome:
+def _outcome_of(error: ModuleError, module_id: str) -> Outcome:
     if isinstance(error, ExecutionCancelledError | CircuitBreakerOpenError):
         return "neutral"
-    return "failure" if error.http_status >= 500 else "success"
+    return "failure" if is_fault(error, module_id) else "success"

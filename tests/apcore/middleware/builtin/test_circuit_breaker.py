@@ -198,3 +198,29 @@ def test_settings_out_of_range_are_refused(options: dict[str, Any]) -> None:
     [name] = options
     with pytest.raises(InvalidInputError, match=name):
         CircuitBreakerMiddleware(**options)
+
+
+def test_an_output_that_does_not_fit_is_a_failure_of_the_module(breaker: CircuitBreakerMiddleware) -> None:
+    class Wrong(Moody):
+        output_schema = {"type": "object", "required": ["missing"]}
+
+    registry = Registry()
+    registry.register("moody.wrong", Wrong())
+    executor = Executor(registry, middlewares=[breaker])
+    for _ in range(3):
+        with pytest.raises(ModuleError):
+            executor.call("moody.wrong", {})
+    assert breaker.state("moody.wrong") == "open"
+
+
+def test_inputs_that_do_not_fit_are_the_callers_fault(breaker: CircuitBreakerMiddleware) -> None:
+    class Strict(Moody):
+        input_schema = {"type": "object", "required": ["missing"]}
+
+    registry = Registry()
+    registry.register("moody.strict", Strict())
+    executor = Executor(registry, middlewares=[breaker])
+    for _ in range(3):
+        with pytest.raises(ModuleError):
+            executor.call("moody.strict", {})
+    assert breaker.state("moody.strict") == "closed"
