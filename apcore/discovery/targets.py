@@ -6,11 +6,9 @@ import importlib
 import inspect
 import re
 import sys
-import sysconfig
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from importlib.machinery import SOURCE_SUFFIXES
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
@@ -21,10 +19,10 @@ from apcore.errors import (
     BindingModuleNotFoundError,
     BindingNotCallableError,
 )
+from apcore.modules import is_installed
 
 _NAME: Final = r"[^\W\d]\w*"
 _TARGET: Final = re.compile(rf"(?P<module>{_NAME}(\.{_NAME})*):(?P<callable>{_NAME}(\.{_NAME})*)")
-_INSTALLED: Final = frozenset(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def resolve_target(target_string: str) -> Callable[..., Any]:
@@ -73,7 +71,7 @@ def _file_to_renew(name: str) -> str | None:
     spec = getattr(sys.modules.get(name), "__spec__", None)
     if spec is None or spec.name != name or not (spec.origin or "").endswith(tuple(SOURCE_SUFFIXES)):
         return None
-    return None if any(Path(spec.origin).is_relative_to(each) for each in _INSTALLED) else str(spec.origin)
+    return None if is_installed(spec.origin) else str(spec.origin)
 
 
 def _imported(name: str, details: dict[str, Any]) -> ModuleType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import opcode
 from dataclasses import dataclass
 from types import CoroutineType
 from typing import Any, Final
@@ -13,6 +14,7 @@ from apcore.errors import ModuleError, PipelineStepError, propagate_error
 from apcore.execution.measurement import EffectMeter
 from apcore.frozen import field_setters
 from apcore.ids import validate_canonical_id
+from apcore.modules import is_installed, source_file
 from apcore.modules.change import Change
 from apcore.modules.definition import Function
 from apcore.pipeline import PipelineState, Strategy
@@ -21,6 +23,7 @@ from apcore.redaction import redact_text
 logger = logging.getLogger("apcore.execution")
 _LONGEST_TEXT: Final = 200
 """Of what an exception says."""
+_RAISE: Final = opcode.opmap["RAISE_VARARGS"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -206,12 +209,12 @@ def _message(error: Exception, state: PipelineState) -> str:
 
 
 def _advice(error: Exception, state: PipelineState) -> str:
-    """As ``_message``, and what ``preflight()`` and ``preview()`` said with an exception of the language (§12.8.5.1).
+    """As ``_message``, and what the module said with an exception of the language (§12.8.5.1).
 
-    Those of libraries and of the system tell of hosts, paths and rows of others: they keep their text to themselves.
+    What libraries, the system and the language itself say tells of hosts, paths, and values that nobody redacts.
     """
     kind = type(error)
-    if kind.__module__ != "builtins" or isinstance(error, OSError):
+    if kind.__module__ != "builtins" or isinstance(error, OSError) or not _is_said_by(state.definition.module, error):
         return _message(error, state)
     try:
         text = redact_text(str(state.invocation().secrets.hide(str(error))))
@@ -219,3 +222,16 @@ def _advice(error: Exception, state: PipelineState) -> str:
         text = ""
     shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
     return f"{kind.__name__}: {shown}" if shown else kind.__name__
+
+
+def _is_said_by(module: Any, error: Exception) -> bool:
+    """Whether a ``raise`` chose the words: in the module's file, in another one that is not installed, or in ours."""
+    raised = error.__traceback__
+    while raised is not None and raised.tb_next is not None:
+        raised = raised.tb_next
+    if raised is None:
+        return False
+    code, name = raised.tb_frame.f_code, str(raised.tb_frame.f_globals.get("__name__"))
+    if code.co_code[raised.tb_lasti] != _RAISE:
+        return False
+    return name.startswith("apcore.") or code.co_filename == source_file(module) or not is_installed(code.co_filename)

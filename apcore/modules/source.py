@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
+import sysconfig
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib.machinery import ModuleSpec
@@ -18,6 +19,7 @@ from apcore.modules.function_module import FunctionModule
 
 # What stood in the file of a Python module, for as long as there is that module. A reload gives it another spec.
 _imported: Final[WeakKeyDictionary[ModuleType, tuple[ModuleSpec | None, bytes]]] = WeakKeyDictionary()
+_INSTALLED: Final = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def source_hash(module: Any) -> str:
@@ -37,6 +39,11 @@ def source_file(module: Any) -> str | None:
         return inspect.getsourcefile(next(iter(_code_of(module))))
     except (TypeError, StopIteration):
         return None
+
+
+def is_installed(file: str) -> bool:
+    """Whether a source file belongs to the standard library or to an installed distribution."""
+    return file.startswith("<frozen ") or any(Path(file).is_relative_to(each) for each in _INSTALLED)
 
 
 def _code_of(module: Any) -> Iterator[Any]:
@@ -65,9 +72,9 @@ def _content(code: Any) -> bytes:
 def _digest_now(file: str) -> bytes:
     try:
         status = Path(file).stat()
+        return _digest_of(file, status.st_mtime_ns, status.st_size)
     except OSError:
         return b""
-    return _digest_of(file, status.st_mtime_ns, status.st_size)
 
 
 # A file holds many modules; the key changes with its content.

@@ -29,6 +29,7 @@ from apcore.execution.measurement import EffectMeter
 from apcore.execution.runners import complete, drive
 from apcore.execution.steps.context_creation import take_token
 from apcore.modules import ModuleAnnotations
+from apcore.modules.callables import given
 from apcore.pipeline import Invocation, PipelineState
 from apcore.schema import canonical_json
 
@@ -119,22 +120,28 @@ def approval_gate(
 ) -> dict[str, Any]:
     """The gate by itself, for a call that no executor makes: the arguments with which it may go on (§7.4, step 5).
 
-    They are a copy without ``_approval_token``. ``module`` is a `ModuleDefinition` or a module; its ID is the last one
-    of the call chain where it has none. No effect is measured and no schema looked at: those are steps of an executor.
+    They are without ``_approval_token``, and a copy of what was shown. ``module`` is a `ModuleDefinition` or a module;
+    its ID is the last one of the call chain where it has none. No effect is measured and no schema looked at: those are
+    steps of an executor.
 
     Raises ApprovalDeniedError, also for a handler that fails; ApprovalTimeoutError, ApprovalPendingError;
-    InvalidInputError for arguments that are no object of JSON values, and for no Context.
+    InvalidInputError for arguments that are no object of JSON values, for no Context, and for unreadable annotations.
     """
     require("context", context, Context, "a Context")
     own, token = take_token(arguments)
-    annotations = getattr(module, "annotations", None)
+    try:
+        annotations = given(module, "annotations")
+    except ValueError as error:
+        raise InvalidInputError(f"The module does not say whether it needs a signature: {error}") from error
     if isinstance(annotations, Mapping):
         annotations = ModuleAnnotations.from_dict(annotations)
     if approval_handler is None or annotations is None or not annotations.requires_approval:
         return own
+    shown = _copy_to_show(own)
+    own = copy.deepcopy(shown)  # what the caller still holds may change until somebody has decided
     request = ApprovalRequest(
         getattr(module, "module_id", None) or (context.call_chain[-1] if context.call_chain else ""),
-        _copy_to_show(own),
+        shown,
         context,
         annotations,
         getattr(module, "description", None),

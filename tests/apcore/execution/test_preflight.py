@@ -3,7 +3,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import os
 from collections.abc import AsyncIterator, Callable
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +17,10 @@ from apcore.acl import ACL
 from apcore.app import build_app
 from apcore.approval import AlwaysDenyHandler
 from apcore.context import Context
+from apcore.discovery.loading import load_python_file
 from apcore.errors import ACLDeniedError, ModuleError, SchemaValidationError
 from apcore.execution import Executor, PreflightCheckResult, PreflightResult, Rewrite
-from apcore.modules import module
+from apcore.modules import module, source
 from apcore.modules.activity import leave, threads_inside
 from apcore.modules.change import Change, PreviewResult
 from apcore.modules.plan import Plan
@@ -291,6 +295,69 @@ def test_a_preflight_that_fails_is_a_warning(validate: Validate, error: BaseExce
     assert result.valid
     assert (result.checks[-1].check, result.checks[-1].passed) == ("module_preflight", True)
     assert result.checks[-1].warnings == [f"preflight() failed: {told}"]
+
+
+@pytest.mark.parametrize(
+    ("preflight", "told"),
+    [
+        (lambda inputs, context: int("4111 of another customer"), "ValueError"),
+        (lambda inputs, context: {}["another customer"], "KeyError"),
+        (lambda inputs, context: ["a"].remove("another customer"), "ValueError"),
+        (lambda inputs, context: Fraction("another customer"), "ValueError"),
+        (lambda inputs, context: os.environ["ANOTHER_CUSTOMER"], "KeyError"),
+        (
+            lambda inputs, context: Change("update", "Track:1", None),
+            "TypeError: Change.summary must be text, not NoneType",
+        ),
+    ],
+)
+def test_what_the_language_or_a_library_says_keeps_its_text_to_itself(
+    validate: Validate, preflight: Any, told: str
+) -> None:
+    result = validate(executor_with(Previewing(None, preflight)), "pre.view", {"n": 1})
+    assert result.checks[-1].warnings == [f"preflight() failed: {told}"]
+
+
+def test_what_a_module_says_after_it_has_caught_something_is_told(validate: Validate) -> None:
+    def preflight(inputs: dict[str, Any], context: Context) -> None:
+        try:
+            int("another customer")
+        except ValueError:
+            raise ValueError("The ledger holds no number") from None
+
+    result = validate(executor_with(Previewing(None, preflight)), "pre.view", {"n": 1})
+    assert result.checks[-1].warnings == ["preflight() failed: ValueError: The ledger holds no number"]
+
+
+SHOP = """
+class Shop:
+    description = "Is closed"
+    input_schema = output_schema = {"type": "object"}
+
+    def execute(self, inputs, context):
+        return {}
+
+    def preflight(self, inputs, context):
+        raise ValueError("The ledger is closed")
+"""
+
+
+def test_an_installed_module_speaks_for_itself_and_not_for_other_packages(
+    validate: Validate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "_INSTALLED", (str(tmp_path),))
+    for name in ("own", "other"):
+        tmp_path.joinpath(f"{name}.py").write_text(SHOP)
+    own, other = (load_python_file(tmp_path / f"{name}.py", tmp_path).Shop for name in ("own", "other"))
+    told = {}
+    for name, preflight in (("own", own().preflight), ("other", other().preflight)):
+        shop = own()
+        shop.preflight = preflight
+        told[name] = validate(executor_with(shop), "pre.view", {}).checks[-1].warnings
+    assert told == {
+        "own": ["preflight() failed: ValueError: The ledger is closed"],
+        "other": ["preflight() failed: ValueError"],
+    }
 
 
 @pytest.mark.req("R-12.8.5.1-04")

@@ -107,3 +107,13 @@ def test_a_preview_wraps_a_list_of_changes():
 def test_a_preview_of_anything_else_is_refused(items):
     with pytest.raises(TypeError, match="expected a Change"):
         PreviewResult(changes=items)
+
+
+def test_nobody_changes_the_extras_of_a_change():
+    change = Change("update", "store.Track:1", "Rename", before="a", **{"x-alias": "default", "x-tags": ["a"]})
+    with pytest.raises(TypeError):
+        change.extras["x-alias"] = "other"
+    copied = copy.deepcopy(change)
+    assert copied == change == pickle.loads(pickle.dumps(change))
+    copied.extras["x-tags"].append("b")
+    assert change.extras == {"x-alias": "default", "x-tags": ["a"]}

@@ -102,3 +102,9 @@ def test_a_function_of_a_python_module_without_a_file_counts_with_its_name(monke
     exec("def function(a: int) -> dict: return {}", python.__dict__)
     monkeypatch.setitem(sys.modules, "typed_in", python)
     assert len(source_hash(FunctionModule(python.function, id="a.b"))) == 64
+
+
+def test_a_function_whose_file_cannot_be_read_counts_with_its_name(tmp_path):
+    names = {"__name__": "typed_in"}
+    exec(compile("def function(a: int) -> dict: return {}", tmp_path, "exec"), names)  # a directory has no text
+    assert len(source_hash(FunctionModule(names["function"], id="a.b"))) == 64

@@ -476,6 +476,28 @@ def test_the_gate_alone_lets_pass_what_needs_no_signature(module: Any, handler: 
     assert handler is None or (handler.requests, handler.checked) == ([], [])
 
 
+def test_the_gate_alone_gives_back_what_was_shown_whatever_becomes_of_the_arguments() -> None:
+    arguments = {"numbers": [2, 1]}
+
+    def respond(request: ApprovalRequest) -> ApprovalResult:
+        arguments["numbers"].append(3)
+        return APPROVED
+
+    signed = approval_gate(Sorter(), arguments, ALONE, CallbackApprovalHandler(respond))
+    assert (signed, arguments) == ({"numbers": [2, 1]}, {"numbers": [2, 1, 3]})
+
+
+class Unreadable:
+    @property
+    def annotations(self) -> Any:
+        raise AttributeError("no settings yet")
+
+
+def test_the_gate_alone_lets_nothing_pass_of_which_it_cannot_tell_what_it_needs() -> None:
+    with pytest.raises(InvalidInputError, match="no settings yet"):
+        approval_gate(Unreadable(), {}, ALONE, Desk(APPROVED))
+
+
 @pytest.mark.parametrize("arguments", ["text", [1], {"numbers": object()}, {"_approval_token": 7}])
 def test_the_gate_alone_refuses_arguments_that_nobody_can_be_shown(arguments: Any) -> None:
     with pytest.raises(InvalidInputError):
