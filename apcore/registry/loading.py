@@ -31,6 +31,7 @@ class ModuleLoader:
         self._published = published
         self._pending = pending
         self._validate = validate
+        self._together: list[ModuleDefinition] | None = None
 
     def load(
         self, wanted: Iterable[FoundModule], findings: Findings, known: Mapping[str, Origin]
@@ -51,15 +52,23 @@ class ModuleLoader:
         self._present_others(completed)
 
     def load_pending(self, module_id: str) -> Iterator[ModuleDefinition]:
-        """As `load()` for one that waits and is ready; raises also what its file raises."""
+        """As `load()` for one that waits and is ready; raises also what its file raises.
+
+        What code of others asks for within `all_or_none()` belongs to them, and is not among these.
+        """
         found = self._pending.load(module_id)
-        return self.load([found], Findings((found,), asked_for=module_id), {})
+        for definition in self.load([found], Findings((found,), asked_for=module_id), {}):
+            if self._together is None:
+                yield definition
+            else:
+                self._together.append(definition)
 
     @contextmanager
     def all_or_none(self) -> Iterator[list[ModuleDefinition]]:
         """A list for what is loaded within the block. If that fails, all is as before; the latest goes first."""
         definitions, origins = dict(self._published.definitions), dict(self._published.origins)
         waiting, loaded = self._pending.snapshot(), list[ModuleDefinition]()
+        outer, self._together = self._together, loaded
         try:
             yield loaded
         except BaseException:
@@ -71,6 +80,8 @@ class ModuleLoader:
                 self._published.publish(each, origins.get(each.module_id))
             self._pending.reset(waiting)
             raise
+        finally:
+            self._together = outer
 
     def _take_in(self, found: FoundModule, findings: Findings, *, is_renewal: bool) -> bool:
         """Admit one of many; False for one that failed and that nobody needs."""

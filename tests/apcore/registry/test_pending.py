@@ -275,6 +275,23 @@ class TestDiscovery:
         assert registry.list(include_hidden=True) == ["a"]
         assert registry.get_definition("a").tags == ()
 
+    def test_a_discovery_that_fails_keeps_nothing_that_was_asked_for_within_it(self, lazy, events, write, registry):
+        lazy(a=source("a"))
+        told = []
+        registry.on("register", lambda module_id, module: told.append(module_id))
+        write("extensions/b.py", source("b", load='builtins.apcore_test_registry.get("a")') + "\nglobals()\n")
+        broken = write("extensions/c.py", source("c", load="1 / 0") + "\nglobals()\n")
+        write("extensions/d.py", source("d"))
+
+        with pytest.raises(ModuleLoadError):
+            registry.discover(LAZY)
+        assert "a load" in events, "b asked for it"
+        assert (registry.get_loaded("a"), registry.list(include_hidden=True), told) == (None, ["a"], [])
+
+        broken.unlink()
+        assert registry.discover(LAZY) == ["a", "b", "d"]
+        assert told == ["a", "b"]
+
     def test_a_presentation_may_come_later(self, lazy, events, write):
         registry = lazy(a=source("a"))
         file = write("later.binding.yaml", "bindings: [{module_id: a, display: {alias: work}}]")
