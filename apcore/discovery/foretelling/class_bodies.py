@@ -11,8 +11,8 @@ from typing import Final
 _METHODS: Final = frozenset({"execute", "plan", "apply"})
 _SCHEMAS: Final = frozenset({"input_schema", "output_schema"})
 _TELLING: Final = _METHODS | _SCHEMAS
-_UNREADABLE: Final = frozenset({"__slots__", "__init_subclass__"})
-"""What gives a class, or those that follow it, attributes that do not stand in a body."""
+_UNREADABLE: Final = frozenset({"__slots__", "__init_subclass__", "__module__"})
+"""What gives a class, or those that follow it, attributes that do not stand in a body, or another home."""
 
 _MODULES: Final = frozenset(f"apcore{room}.Module" for room in ("", ".modules", ".modules.base"))
 _PLANNED: Final = frozenset(f"apcore{room}.PlannedModule" for room in ("", ".modules", ".modules.planned"))
@@ -91,7 +91,7 @@ def _bound_in(body: list[ast.stmt]) -> frozenset[str] | None:
                 pass
             case _:
                 uncertain.update(_names_in(each))
-    return None if _TELLING & uncertain else frozenset(certain)
+    return None if (_TELLING | _UNREADABLE) & uncertain else frozenset(certain)
 
 
 def _keeps_callable(decorator: ast.expr) -> bool:

@@ -11,10 +11,10 @@ from apcore.discovery.foretelling.class_bodies import ClassFacts, facts_of
 from apcore.discovery.foretelling.values import DATA, FUNCTION, UNKNOWN, Kind, Names, Unsure, Value
 
 _UNREADABLE: Final = frozenset(
-    {"globals", "vars", "locals", "exec", "eval", "setattr", "delattr", "abstractmethod", "abstractproperty"}
+    {"globals", "vars", "locals", "exec", "eval", "__import__", "setattr", "delattr"}
+    | {"abstractmethod", "abstractproperty"}
 )
-"""What changes the names or the classes of a file behind its text."""
-_NOT_RUN: Final = ("__name__ == '__main__'", "TYPE_CHECKING", "typing.TYPE_CHECKING")
+"""What changes the names or the classes of a file behind its text, or brings anything into it."""
 
 
 def read_top_level(tree: ast.Module) -> TopLevel:
@@ -77,7 +77,7 @@ class TopLevel:
 
     def _block(self, block: ast.If | ast.Try | ast.With | ast.For) -> None:
         match block:
-            case ast.If(orelse=[]) if ast.unparse(block.test) in _NOT_RUN:
+            case ast.If(orelse=[]) if self._is_for_others(block.test):
                 return
             case ast.If():
                 self.names.value(block.test)
@@ -95,6 +95,12 @@ class TopLevel:
             self.read(handler.body, is_certain=False)
         for name in ("body", "orelse", "finalbody"):
             self.read(getattr(block, name, ()), is_certain=False)
+
+    def _is_for_others(self, test: ast.expr) -> bool:
+        """Whether a block is run only where the file is a program, or is read by no more than type checkers."""
+        if ast.unparse(test) == "__name__ == '__main__'":
+            return "__name__" not in self.names.values
+        return self.names.value(test).text == "typing.TYPE_CHECKING"
 
     def _import(self, statement: ast.Import | ast.ImportFrom) -> None:
         for alias in statement.names:

@@ -107,6 +107,8 @@ class Names:
             return last[:1].isupper() and last != "FunctionModule"
         if top == "builtins":
             return not rest or rest.partition(".")[0] in _BUILT_IN
+        if top == "sys" and rest.partition(".")[0] == "modules":
+            return False
         return top in sys.stdlib_module_names and top not in _MAKING_ANYTHING
 
     def _named(self, name: str) -> Value:

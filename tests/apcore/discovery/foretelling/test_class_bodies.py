@@ -57,6 +57,8 @@ def test_a_class_that_has_what_a_module_needs_is_foretold(told, text):
         class_text("Worker", "", EXECUTE, ANNOTATED, decorator="@dataclass\n"),
         class_text("Worker", "BaseModel", EXECUTE, ANNOTATED),
         class_text("Worker", "", EXECUTE, "__slots__ = ('input_schema',)\n"),
+        class_text("Worker", "", SCHEMAS, EXECUTE, "__module__ = 'elsewhere'\n"),
+        class_text("Worker", "", EXECUTE, "if _helpers.NUMBER:\n    __slots__ = ('input_schema',)\n"),
         class_text("Worker", "Module", EXECUTE) + class_text("Other", "metaclass=type('M', (type,), {})"),
         class_text("Worker", "Module", EXECUTE) + "Worker.execute = None\n",
         class_text("Worker", "Module", EXECUTE) + "Worker = unchanged(Worker)\n",

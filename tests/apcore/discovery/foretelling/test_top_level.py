@@ -78,6 +78,8 @@ def test_what_a_text_says_of_functions_and_names_is_foretold(told, text, ids):
         WORKER + "sys.modules[__name__].made = make('x')",
         WORKER + "setattr(Worker, 'execute', None)",
         WORKER + "while False:\n    pass",
+        "TYPE_CHECKING = True\nif TYPE_CHECKING:\n    class Other(Base): ...\n" + WORKER,
+        "__name__ = '__main__'\nif __name__ == '__main__':\n    class Other(Base): ...\n" + WORKER,
     ],
 )
 def test_any_other_way_to_make_a_module_is_looked_at(told, text):

@@ -45,6 +45,8 @@ def test_what_has_no_part_in_modules_is_no_obstacle(told, text):
         "made = (second := make('x'))",
         "made = type('Made', (Base,), {})",
         "made = sys.modules['builtins'].__import__('x')\nlist(map(tool, [print]))",
+        "made = sys.modules['apcore'].module(lambda a: a)",
+        "made = __import__('apcore').module(lambda a: a)",
         "import importlib\nmade = importlib.import_module('json')",
         "class Service:\n    def make(self): ...\n\nmade = Service().make()",
         "unchanged(print)",
