@@ -132,7 +132,7 @@ def approval_gate(
     try:
         annotations = given(module, "annotations")
     except ValueError as error:
-        raise InvalidInputError(f"The module does not say whether it needs a signature: {error}") from error
+        raise InvalidInputError("Whether the module needs a signature cannot be read") from error
     if isinstance(annotations, Mapping):
         annotations = ModuleAnnotations.from_dict(annotations)
     if approval_handler is None or annotations is None or not annotations.requires_approval:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any
 
-from apcore.errors import ModuleDisabledError
+from apcore.errors import ModuleDisabledError, ModuleError, ModuleLoadError, ModuleNotFoundError
 from apcore.ids import validate_canonical_id
 from apcore.modules import ModuleDefinition
 from apcore.pipeline import PipelineState
@@ -23,7 +23,7 @@ class ModuleLookup:
     def run(self, state: PipelineState) -> Coroutine[Any, Any, None] | None:
         """Raises InvalidModuleIdError, ModuleNotFoundError or ModuleDisabledError (§8.2).
 
-        At the first use of a module that waited for it, also what `Registry.get_definition()` raises.
+        At the first use of a module that waited for it also ModuleLoadError.
         """
         definition = self._registry.get_loaded(state.module_id)
         if definition is None or self._toggles.is_stale:
@@ -43,7 +43,16 @@ class ModuleLookup:
             await state.runner.call(self._toggles.refresh)
         self._require_enabled(state)
         if definition is None:
-            state.definition = await state.runner.call(self._registry.get_definition, state.module_id)
+            state.definition = await state.runner.call(self._first_use, state.module_id)
+
+    def _first_use(self, module_id: str) -> ModuleDefinition:
+        """Why a file does not load is in the log: the caller, who may be denied yet, learns nothing of it."""
+        try:
+            return self._registry.get_definition(module_id)
+        except ModuleNotFoundError:  # it was unregistered meanwhile
+            raise
+        except ModuleError:
+            raise ModuleLoadError(f"Module {module_id!r} cannot be loaded", module_id=module_id) from None
 
     def _require_enabled(self, state: PipelineState) -> None:
         if not self._toggles.is_enabled(state.module_id):

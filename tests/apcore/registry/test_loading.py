@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apcore import Executor, Registry
+from apcore import ACL, Executor, Registry
 from apcore.errors import (
     CircularDependencyError,
     DependencyNotFoundError,
@@ -102,12 +102,7 @@ class TestFailures:
     @pytest.mark.parametrize("broken", [{"top": "1 / 0"}, {"load": "1 / 0"}, {"top": "raise SystemExit(3)"}])
     def test_each_user_gets_the_error_and_the_next_one_tries_again(self, lazy, events, write, broken, caplog):
         registry = lazy(a=source("a", **broken), b=source("b"))
-        uses = [
-            registry.get,
-            registry.describe,
-            lambda name: Executor(registry).call(name, {}),
-            lambda _: registry.list(),
-        ]
+        uses = [registry.get, registry.describe, lambda _: registry.list()]
 
         for use in uses:
             with pytest.raises(ModuleLoadError) as caught:
@@ -124,6 +119,17 @@ class TestFailures:
         if "top" in broken:
             write("extensions/a.py", source("a", top="# mended, and of another size"))
             assert Executor(registry).call("a", {}) == {"name": "a"}
+
+    def test_a_caller_learns_nothing_of_the_file(self, lazy, caplog):
+        registry = lazy(a=source("a", top="raise RuntimeError('no key hunter2')"))
+        executor = Executor(registry, acl=ACL([], "deny"))
+
+        with pytest.raises(ModuleLoadError) as caught:
+            executor.call("a", {})
+        told = repr(caught.value.to_dict())
+        assert "Module 'a' cannot be loaded" in told
+        assert not any(each in told for each in ("a.py", "RuntimeError", "hunter2"))
+        assert "hunter2" in caplog.text, "the log says why"
 
     def test_what_it_needs_stays_when_it_fails(self, lazy, events):
         """Others may be using it."""

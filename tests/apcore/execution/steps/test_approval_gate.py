@@ -494,7 +494,7 @@ class Unreadable:
 
 
 def test_the_gate_alone_lets_nothing_pass_of_which_it_cannot_tell_what_it_needs() -> None:
-    with pytest.raises(InvalidInputError, match="no settings yet"):
+    with pytest.raises(InvalidInputError, match="needs a signature cannot be read"):
         approval_gate(Unreadable(), {}, ALONE, Desk(APPROVED))
 
 
