@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import opcode
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CoroutineType
 from typing import Any, Final
 
@@ -32,8 +32,8 @@ class PreflightCheckResult:
 
     check: str
     passed: bool
-    error: dict[str, Any] | None
-    warnings: list[str]
+    error: dict[str, Any] | None = None
+    warnings: list[str] = field(default_factory=list)
 
     def __init__(
         self, check: str, passed: bool, error: dict[str, Any] | None = None, warnings: list[str] | None = None
@@ -62,8 +62,8 @@ class PreflightResult:
     valid: bool
     checks: list[PreflightCheckResult]
     requires_approval: bool
-    predicted_changes: list[Change]
-    effect: EffectRecord | None
+    predicted_changes: list[Change] = field(default_factory=list)
+    effect: EffectRecord | None = None
 
     def __init__(
         self,

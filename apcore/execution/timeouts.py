@@ -27,9 +27,12 @@ def enforce_timeout(
     if context.executor is None:
         raise InvalidInputError("The context has no executor: make it with Context.create(executor=…)")
     own = context if context.prepared_for == module_id else context.child(module_id)
-    limits = [limit for limit in (timeout_ms, context.executor.settings.global_timeout) if limit]
+    before, limits = own.deadline, [limit for limit in (timeout_ms, context.executor.settings.global_timeout) if limit]
     if limits:
         deadline = monotonic() + min(limits) / 1000
-        own.deadline = min(deadline, inf if own.deadline is None else own.deadline)
-    output: dict[str, Any] = context.executor.call(module_id, inputs, own)
+        own.deadline = min(deadline, inf if before is None else before)
+    try:
+        output: dict[str, Any] = context.executor.call(module_id, inputs, own)
+    finally:
+        own.deadline = before  # the context may be the caller's, and its next call has a limit of its own
     return output

@@ -687,3 +687,11 @@ def test_the_dry_run_flag_is_the_authors_word_and_previews_need_none(validate: V
     executor = executor_with(Previewing(claiming))
     assert validate(executor, "pre.view", {"n": 1}).predicted_changes == CHANGES
     assert "x-supports-dry-run" not in executor.registry.get_definition("pre.view").metadata
+
+
+def test_a_result_may_have_further_fields_in_a_class_of_its_own() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Timed(PreflightCheckResult):
+        ms: int = 0
+
+    assert Timed("acl", True, ms=3) == Timed("acl", True, None, [], 3)

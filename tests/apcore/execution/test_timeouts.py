@@ -64,7 +64,9 @@ def test_the_time_that_is_left_to_the_caller_holds_besides_and_stays_what_it_is(
 
 def test_a_context_that_was_made_for_the_module_is_its_context(executor: Executor) -> None:
     context = Context.create(executor=executor).child("time.left")
-    assert enforce_timeout("time.left", {}, context, 20_000)["chain"] == ["time.left"]
+    assert enforce_timeout("time.left", {}, context, 10_000)["chain"] == ["time.left"]
+    assert context.deadline is None
+    assert enforce_timeout("time.left", {}, context, 20_000)["seconds"] > 10, "each call has a limit of its own"
 
 
 @pytest.mark.parametrize("limit", [-1, "20", None, True, float("nan")])
