@@ -18,7 +18,7 @@ from apcore.modules import is_installed, source_file
 from apcore.modules.change import Change
 from apcore.modules.definition import Function
 from apcore.pipeline import PipelineState, Strategy
-from apcore.redaction import redact_text
+from apcore.redaction import DEFAULT_SENSITIVE_KEYS, redact_text
 
 logger = logging.getLogger("apcore.execution")
 _LONGEST_TEXT: Final = 200
@@ -217,7 +217,8 @@ def _advice(error: Exception, state: PipelineState) -> str:
     if kind.__module__ != "builtins" or isinstance(error, OSError) or not _is_said_by(state.definition.module, error):
         return _message(error, state)
     try:
-        text = redact_text(str(state.invocation().secrets.hide(str(error))))
+        keys = DEFAULT_SENSITIVE_KEYS.union(state.context.sensitive_keys)
+        text = redact_text(str(state.invocation().secrets.hide(str(error))), keys)
     except Exception:  # noqa: BLE001 - an exception whose text cannot be had has none
         text = ""
     shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"

@@ -329,6 +329,12 @@ def test_what_a_module_says_after_it_has_caught_something_is_told(validate: Vali
     assert result.checks[-1].warnings == ["preflight() failed: ValueError: The ledger holds no number"]
 
 
+def test_the_names_that_an_executor_hides_are_hidden_in_what_a_module_says(validate: Validate) -> None:
+    shop = Previewing(None, failing_with(ValueError("no such account, iban=DE44500105175407324931")))
+    result = validate(executor_with(shop, sensitive_keys={"iban"}), "pre.view", {"n": 1})
+    assert result.checks[-1].warnings == ["preflight() failed: ValueError: no such account, iban=***REDACTED***"]
+
+
 SHOP = """
 class Shop:
     description = "Is closed"
