@@ -6,7 +6,6 @@ from django_apcore.checks.configuration import (
     check_celery,
     check_config,
     check_database,
-    check_description,
     check_encryption,
     check_encryption_keys,
     check_handler,
@@ -15,6 +14,7 @@ from django_apcore.checks.configuration import (
     check_paths,
 )
 from django_apcore.checks.definitions import check_definitions
+from django_apcore.checks.endpoints import check_description, check_endpoints
 from django_apcore.checks.refusals import check_admission, refusals
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "check_description",
     "check_encryption",
     "check_encryption_keys",
+    "check_endpoints",
     "check_handler",
     "check_keys",
     "check_middleware",

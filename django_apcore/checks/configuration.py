@@ -7,7 +7,7 @@ from typing import Any
 from celery import current_app
 from cryptography.fernet import Fernet
 from django import db
-from django.apps import AppConfig, apps
+from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
@@ -127,7 +127,7 @@ def check_handler(conf: ApcoreSettings) -> list[CheckMessage]:
         return []
     return [
         Error(
-            f"{', '.join(asking)} require an approval, and no handler is configured: they would run without one.",
+            f"No approval handler is configured, so what needs an approval would run without one: {', '.join(asking)}.",
             hint="Remove APCORE['APPROVAL_HANDLER'] for the handler that stores requests in the database.",
             id="django_apcore.E004",
         )
@@ -226,21 +226,6 @@ def check_database(app_configs: Configs, **kwargs: Any) -> list[CheckMessage]:
             )
         )
     return found
-
-
-@register("apcore")
-def check_description(app_configs: Configs, **kwargs: Any) -> list[CheckMessage]:
-    """W007: the REST endpoints describe themselves in words that OpenAPI has from 3.1 on."""
-    version = str(getattr(settings, "SPECTACULAR_SETTINGS", {}).get("OAS_VERSION", "3.0"))
-    if not apps.is_installed("drf_spectacular") or not version.startswith("3.0"):
-        return []
-    return [
-        checks.Warning(
-            "The description of the REST endpoints says OpenAPI 3.0, and needs 3.1.",
-            hint='Set SPECTACULAR_SETTINGS = {"OAS_VERSION": "3.1.0"}.',
-            id="django_apcore.W007",
-        )
-    ]
 
 
 def _refused(fault: Mapping[str, str], error: ModuleError) -> CheckMessage:

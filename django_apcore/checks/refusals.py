@@ -103,12 +103,13 @@ def refusals() -> list[CheckMessage]:
     for file in files:
         found += trial.attempt(bound_modules_of, [file]) or ()
     displays = displays_of(files)
-    admitted: set[str] = set()
+    admitted: dict[str, FoundModule] = {}
     for each in found:
         beside = {"companion": each.companion, "schemas": each.schemas}
-        definition = trial.attempt(admit, each.module_id, each.module, admitted, of=each, **beside)
+        earlier = admitted.get(each.module_id)
+        definition = trial.attempt(admit, each.module_id, each.module, admitted, of=each, earlier=earlier, **beside)
         if definition is not None:
-            admitted.add(each.module_id)
+            admitted[each.module_id] = each
             trial.attempt(resolve_display, [definition], displays, of=each)
     if not trial.messages:  # where a module is refused, those that need it would be named in vain
         trial.attempt(resolve_dependencies, found)
@@ -121,17 +122,26 @@ class _Trial:
     def __init__(self) -> None:
         self.messages: list[CheckMessage] = []
 
-    def attempt(self, function: Callable[..., Any], *args: Any, of: FoundModule | None = None, **options: Any) -> Any:
+    def attempt(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        of: FoundModule | None = None,
+        earlier: FoundModule | None = None,
+        **options: Any,
+    ) -> Any:
         try:
             return function(*args, **options)
         except ModuleError as error:
-            self.messages.append(_message(error, of))
+            self.messages.append(_message(error, of, earlier))
             return None
 
 
-def _message(error: ModuleError, of: FoundModule | None) -> CheckMessage:
+def _message(error: ModuleError, of: FoundModule | None, earlier: FoundModule | None) -> CheckMessage:
     _, check_id, hint = next(kind for kind in _KINDS if isinstance(error, kind[0]))
     notes = [f"In {of.file}"] if of else getattr(error, "__notes__", [])
+    if earlier and of and earlier.file != of.file:
+        notes = [f"In {earlier.file} and in {of.file}"]
     reason = str(error.__cause__ or "")
     cause = [f"{type(error.__cause__).__name__}: {reason}"] if reason and reason not in error.message else []
     text = ". ".join([error.message.rstrip("."), *cause, *notes])

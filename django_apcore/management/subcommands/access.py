@@ -85,10 +85,10 @@ def toggle(options: Options) -> Answer:
         rows = list(Toggle.objects.filter(enabled=False))
         data = [{"module_id": row.module_id, "reason": row.reason, "since": row.updated_at.isoformat()} for row in rows]
         return Answer(data, table([tuple(each.values()) for each in data], "OFF", "REASON", "SINCE"))
+    runtime.get().registry.get_definition(module_id)
     if enabled is None:
         is_on = runtime.get().toggles.is_enabled(module_id)
         return Answer({"module_id": module_id, "enabled": is_on}, [f"{module_id} is {'on' if is_on else 'off'}."])
-    runtime.get().registry.get_definition(module_id)
     row = services.toggle(module_id, enabled=enabled, actor=user_of(options), reason=options["reason"])
     return Answer(
         {"module_id": module_id, "enabled": row.enabled}, [f"{module_id} is {'on' if row.enabled else 'off'}."]

@@ -52,9 +52,16 @@ def show(options: Options) -> Answer:
         {"verdict": each.verdict, "by": each.decided_by_name, "reason": each.reason, "at": each.decided_at.isoformat()}
         for each in row.decisions.all()
     ]
-    data = {**_summary(row), "inputs": row.inputs_redacted, "changes": changes, "decisions": decisions}
-    shown = {name: value for name, value in data.items() if name not in ("changes", "decisions")}
-    lines = fields(shown)
+    outcome = {
+        "failure": row.failure,
+        "supersedes": _id(row.supersedes),
+        "superseded_by": _id(getattr(row, "superseded_by", None)),
+    }
+    data = {**_summary(row), "inputs": row.inputs_redacted, **outcome, "changes": changes, "decisions": decisions}
+    told = {name: value for name, value in outcome.items() if value}
+    if row.failure:
+        told["failure"] = f"{row.failure.get('message', '')} [{row.failure.get('code', '')}]"
+    lines = fields({**_summary(row), "inputs": row.inputs_redacted, **told})
     lines += [f"  {change['action']:8} {change['summary']}" for change in changes]
     lines += [f"  {each['by']}: {each['verdict']} {each['reason']}" for each in decisions]
     return Answer(data, lines)
@@ -122,6 +129,10 @@ def _summary(row: ApprovalRequest) -> dict[str, Any]:
         "committed_digest": row.committed_digest,
         "needs_confirmation": row.needs_confirmation,
     }
+
+
+def _id(row: ApprovalRequest | None) -> str | None:
+    return str(row.pk) if row else None
 
 
 def _who(row: ApprovalRequest) -> str:

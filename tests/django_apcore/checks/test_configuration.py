@@ -154,9 +154,3 @@ def test_sqlite_is_set_up_for_several_processes(monkeypatch: pytest.MonkeyPatch)
 def test_atomic_requests_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
     assert "django_apcore.W006" in ids(checks.check_database(None))
-
-
-def test_an_old_openapi_is_warned_of() -> None:
-    assert checks.check_description(None) == []
-    with override_settings(SPECTACULAR_SETTINGS={}):
-        assert ids(checks.check_description(None)) == ["django_apcore.W007"]

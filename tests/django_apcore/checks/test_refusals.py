@@ -127,6 +127,13 @@ def test_all_mistakes_are_told_at_once_with_their_files(
     assert all("shop/apcore_modules.py" in str(message) for message in messages[1:])
 
 
+def test_both_files_of_one_id_are_named(shop: Callable[[dict[str, str]], list[CheckMessage]]) -> None:
+    text = modules("module_id = 'shop.same'")["apcore_modules.py"]
+    [message] = shop({"apcore_modules/__init__.py": "", "apcore_modules/one.py": text, "apcore_modules/two.py": text})
+    assert "one.py and in " in str(message)
+    assert "two.py" in str(message)
+
+
 def test_what_a_schema_file_adds_is_not_missed(shop: Callable[[dict[str, str]], list[CheckMessage]]) -> None:
     files = modules("input_schema = output_schema = None", "effect = 'magic'")
     schema = "{input_schema: {type: object}, output_schema: {type: object}}"

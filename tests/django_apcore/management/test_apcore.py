@@ -120,6 +120,22 @@ def test_a_request_is_shown_and_approved(pending: ApprovalRequest, approver: Use
     assert "adam: approve fine" in run("approvals", "show", str(pending.pk))[0]
 
 
+def test_a_request_that_came_to_nothing_says_why(pending: ApprovalRequest) -> None:
+    assert data("approvals", "show", str(pending.pk))["failure"] is None
+    failure = {"code": "ACL_DENIED", "message": "No rule lets them"}
+    ApprovalRequest.objects.filter(pk=pending.pk).update(status=ApprovalRequest.Status.FAILED, failure=failure)
+    assert data("approvals", "show", str(pending.pk))["failure"] == failure
+    assert "No rule lets them [ACL_DENIED]" in run("approvals", "show", str(pending.pk))[0]
+
+
+def test_a_request_and_the_one_in_its_place_name_each_other(runtime: Runtime, pending: ApprovalRequest) -> None:
+    later = ask(runtime, make_user("rosa"), "test.groups.plan", name="newer")
+    ApprovalRequest.objects.filter(pk=later.pk).update(supersedes=pending)
+    assert data("approvals", "show", str(pending.pk))["superseded_by"] == str(later.pk)
+    assert data("approvals", "show", str(later.pk))["supersedes"] == str(pending.pk)
+    assert f"superseded_by       {later.pk}" in run("approvals", "show", str(pending.pk))[0]
+
+
 def test_a_request_is_rejected_cancelled_measured_again(pending: ApprovalRequest, approver: User) -> None:
     request = str(pending.pk)
     assert data("approvals", "remeasure", request, "--as", "adam")["status"] == "pending"
@@ -156,6 +172,8 @@ def test_a_module_is_switched(runtime: Runtime) -> None:
     assert data("toggle", "test.plain.echo", "--on")["enabled"]
     with pytest.raises(CommandError, match="MODULE_NOT_FOUND"):
         run("toggle", "test.typing.error", "--off")
+    with pytest.raises(CommandError, match="MODULE_NOT_FOUND"):
+        run("toggle", "test.typing.error")
 
 
 def test_tasks_are_submitted_shown_and_cancelled(runtime: Runtime) -> None:
