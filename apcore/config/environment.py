@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from apcore.config.documents import core_schema, key_tree_of, part_of
 from apcore.config.namespaces import CORE, REGISTRY, Namespace
-from apcore.config.trees import MISSING, Path, at, with_value
+from apcore.config.trees import MISSING, Path, at, copied, with_value
+from apcore.errors import require
 from apcore.redaction import is_sensitive_key
 
 CONFIG_FILE_VARIABLE: Final = "APCORE_CONFIG_FILE"
@@ -118,10 +119,12 @@ def apply_namespace_env_overrides(
     """`config_data` with what the environment overrides, as a new tree (§9.8.3).
 
     `environ` is that of the process, and `global_env_map` what `Config.env_map()` was told, unless others are given.
+    Raises InvalidInputError for data that are no object.
     """
+    require("config_data", config_data, Mapping, "an object")
     environ = os.environ if environ is None else environ
     global_env_map = REGISTRY.global_env_map if global_env_map is None else global_env_map
-    return dict(environment_overrides(registered_namespaces, environ, global_env_map, data=config_data).data)
+    return dict(environment_overrides(registered_namespaces, environ, global_env_map, data=copied(config_data)).data)
 
 
 def environment_overrides(

@@ -5,6 +5,7 @@ import pytest
 from apcore import Config, auto_resolve, dispatch_env_var
 from apcore.config import Namespace, apply_namespace_env_overrides, coerce_env_value
 from apcore.config.environment import environment_overrides, key_of, nested_path
+from apcore.errors import InvalidInputError
 
 LEGACY = 'version: "1.0.0"\nproject: {name: a}\n'
 NAMESPACES = 'apcore: {version: "1.0.0", project: {name: a}}\n'
@@ -22,6 +23,20 @@ def test_the_algorithm_takes_the_environment_of_the_process_and_leaves_its_tree_
     assert (
         apply_namespace_env_overrides(tree, {"my-app": namespace}, {}) == tree == {"my-app": {"size": 1, "name": "a"}}
     )
+
+
+def test_the_algorithm_gives_a_tree_of_its_own():
+    tree = {"my-app": {"size": 1}, "other": {"list": [{"a": 1}]}}
+
+    result = apply_namespace_env_overrides(tree, {}, {}, {})
+    result["other"]["list"][0]["a"] = 2
+    assert tree == {"my-app": {"size": 1}, "other": {"list": [{"a": 1}]}}
+
+
+@pytest.mark.parametrize("data", [None, "text", 5, [("a", 1)]])
+def test_the_algorithm_refuses_what_is_no_tree(data):
+    with pytest.raises(InvalidInputError, match="config_data must be an object"):
+        apply_namespace_env_overrides(data, {}, {})
 
 
 @pytest.mark.req("R-9.2-01", "R-9.2-02")
