@@ -10,7 +10,7 @@ from types import CoroutineType
 from typing import Any
 
 from apcore.context import Context, pass_on_cancellation
-from apcore.effects import NO_EFFECT, EffectRecord, Provenance
+from apcore.effects import NO_EFFECT, EffectRecord, Provenance, is_settled
 from apcore.errors import ModuleError, ModuleExecuteError
 from apcore.execution.output import check_output
 from apcore.execution.settings import Limits
@@ -140,6 +140,11 @@ def planned_effect(plan: Plan, secrets: SensitiveValues) -> EffectRecord:
 
 def _record(provenance: Provenance, changes: Iterable[Change], secrets: SensitiveValues) -> EffectRecord:
     try:
-        return EffectRecord.build(provenance, changes, secrets=secrets)
-    except (TypeError, ValueError, RecursionError) as error:
+        return EffectRecord.build(provenance, map(_lasting, changes), secrets=secrets)
+    except (TypeError, ValueError, RecursionError, copy.Error) as error:
         raise ModuleExecuteError("before and after of a Change are JSON values; one of them holds another") from error
+
+
+def _lasting(change: Change) -> Change:
+    """The change, sharing nothing that could be changed: the module may go on working with the rows that it named."""
+    return change if is_settled(change) else copy.deepcopy(change)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apcore.approval import AutoApproveHandler
+from apcore.approval import ApprovalRequest, ApprovalResult, AutoApproveHandler, CallbackApprovalHandler
 from apcore.context import Context
 from apcore.errors import ModuleExecuteError
 from apcore.execution import Executor
@@ -43,3 +43,20 @@ def test_a_change_that_is_no_json_is_an_error_that_says_so(call: Call, value: An
     with pytest.raises(ModuleExecuteError, match="JSON"):
         call(executor, "price.raise")
     assert "JSON" in executor.validate("price.raise").checks[-1].warnings[0]
+
+
+def test_what_is_shown_does_not_follow_what_the_module_goes_on_working_with(call: Call) -> None:
+    prices = {"EUR": [1]}
+    shown: list[Any] = []
+
+    def decide(request: ApprovalRequest) -> ApprovalResult:
+        assert request.effect is not None
+        prices["EUR"].append(2)
+        shown.append(request.effect.changes[0].after)
+        prices["EUR"].pop()
+        return ApprovalResult("approved")
+
+    registry = Registry()
+    registry.register("price.raise", Careless(prices))
+    call(Executor(registry, approval_handler=CallbackApprovalHandler(decide)), "price.raise")
+    assert shown == [{"EUR": [1]}]
