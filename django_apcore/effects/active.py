@@ -1,6 +1,6 @@
 """The governed run of the current context, if there is one. Every hook of this room asks here before it acts."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -37,6 +37,8 @@ class Run:
     """What was written to caches and waits for the commit, by the cache: `HeldCache`s."""
     files: list[Any] = field(default_factory=list)
     """What was saved to storages, and what is deleted after the commit: `HeldFile`s."""
+    names: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How many other names were asked for in place of a name that is taken in a storage, by its root and extension."""
     threads: list[tuple[Any, str]] = field(default_factory=list)
     """Threads, and futures of thread pools, that the code of the project has started, each with a name for people."""
     books: list[Callable[[], object]] = field(default_factory=list)

@@ -115,6 +115,7 @@ def _save(
         refuse_outside(run, "file", f"{wanted}, which the module has deleted")
     if storage.exists(wanted) and storage.get_available_name(wanted, max_length=max_length) == wanted:
         refuse_outside(run, "file", f"{wanted}, which would be overwritten")
+    run.names.clear()  # each file has its names from the first on, whatever was asked for before
     with let_pass("file"):
         saved: str = original(name, content, max_length=max_length)
     run.files.append(HeldFile("insert", storage, saved))
@@ -138,13 +139,11 @@ def _alternative_name(run: Run, original: Callable[..., str], storage: Storage, 
     """A name that is the same when the call is run again, where Django takes a random one."""
     if original(file_root, file_ext) == f"{file_root}{file_ext}":
         return f"{file_root}{file_ext}"  # a storage that overwrites
-    number = 0
-    while True:
-        number += 1
-        digest = b32encode(hashlib.sha256(f"{file_root}{file_ext}:{number}".encode()).digest()).decode()
-        name = f"{file_root}_{digest[:_LENGTH_OF_SUFFIX]}{file_ext}"
-        if not storage.exists(name):
-            return name
+    key = (file_root, file_ext)
+    # who asks knows the directory, and asks again for as long as the name is taken there
+    run.names[key] += 1
+    digest = b32encode(hashlib.sha256(f"{file_root}{file_ext}:{run.names[key]}".encode()).digest()).decode()
+    return f"{file_root}_{digest[:_LENGTH_OF_SUFFIX]}{file_ext}"
 
 
 def _place(storage: Storage, name: str) -> tuple[object, str]:

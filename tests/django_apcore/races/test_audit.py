@@ -18,7 +18,7 @@ def test_eight_processes_write_and_one_prunes_meanwhile(arena: Arena, tmp_path: 
     pruned_before = told[-1]["answer"]
     assert keeper.do("verify", times=1)
     in_database = keeper.do("written", name="many")
-    in_archives = sum(line.count('"subject":"many:') for file in tmp_path.iterdir() for line in file.open())
+    in_archives = sum(file.read_text().count('"subject":"many:') for file in tmp_path.iterdir())
     assert in_database + in_archives == 320, pruned_before
     for writer in writers:
         writer.process.stdin.close()

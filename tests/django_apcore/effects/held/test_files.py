@@ -106,6 +106,19 @@ def test_a_name_that_is_taken_becomes_the_same_other_name_every_time(storage: St
     assert content(storage, "old.txt") == b"as it was"
 
 
+def test_a_name_may_be_taken_often_also_in_a_directory(storage: Storage) -> None:
+    def write() -> None:
+        storage.save("deep/old.txt", ContentFile(b"hello"))
+
+    digests = [(preview(write).digest, execute(write).digest) for _ in range(4)]
+    taken = storage.listdir("deep")[1]
+    for name in taken:
+        storage.delete(f"deep/{name}")
+    assert len(taken) == 4
+    assert all(one == other for one, other in digests)
+    assert len(set(digests)) == 4
+
+
 def test_what_is_deleted_is_there_until_the_commit(storage: Storage) -> None:
     def write() -> None:
         attached(storage, Document(), "old.txt").delete(save=False)
