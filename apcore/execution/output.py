@@ -6,7 +6,7 @@ import json
 import logging
 from typing import Any, Final
 
-from apcore.errors import ModuleExecuteError
+from apcore.errors import ModuleExecuteError, SchemaValidationError
 from apcore.modules.definition import ModuleDefinition
 
 logger = logging.getLogger("apcore.execution")
@@ -22,7 +22,12 @@ def check_output(definition: ModuleDefinition, result: Any) -> None:
     if type(result) is not dict and not isinstance(result, dict):
         what = "cannot be None" if result is None else f"must be a dict, not {type(result).__name__}"
         raise ModuleExecuteError(f"The return value of {definition.module_id!r} {what}", module_id=definition.module_id)
-    definition.output_validator.validate(result)
+    try:
+        definition.output_validator.validate(result)
+    except SchemaValidationError as error:  # else callers would look for the mistake in their inputs
+        error.args = (f"The output of {definition.module_id!r} does not fit its schema: {error.message}",)
+        error.user_fixable = False
+        raise
     for name, value in result.items():
         if type(value) not in _JSON_TYPES:
             _log_unless_json(definition, name, value)

@@ -51,6 +51,13 @@ async def add_async(name: str, fail: bool = False) -> dict[str, Any]:
     return {"thread": 0}
 
 
+@module(id="test.gated.add", effect="transactional", annotations=GATED)
+def add_when_approved(name: str) -> dict[str, Any]:
+    """Add a group, once somebody has approved it"""
+    Group.objects.create(name=name)
+    return {}
+
+
 @module(id="test.bad_output", effect="transactional", output_schema={"type": "object", "required": ["x"]})
 def bad_output() -> dict[str, Any]:
     """Write, then return what the schema refuses"""
@@ -101,7 +108,7 @@ def outer(context: Context) -> dict[str, Any]:
     return {}
 
 
-MODULES = (count_groups, add, add_async, bad_output, plain, slow, sleep_in_database, gated, outer)
+MODULES = (count_groups, add, add_async, add_when_approved, bad_output, plain, slow, sleep_in_database, gated, outer)
 
 
 @pytest.fixture
@@ -183,6 +190,18 @@ def test_a_transactional_module_commits_or_leaves_nothing(call: Callable[..., An
     with pytest.raises(ModuleExecuteError):
         call(module_id, name="lost", fail=True)
     assert names() == {"kept"}
+
+
+@pytest.mark.django_db(transaction=True, databases="__all__")
+def test_the_log_names_the_line_of_a_module_that_the_database_refuses(
+    runtime: Runtime, caplog: pytest.LogCaptureFixture
+) -> None:
+    Group.objects.create(name="taken")
+    with pytest.raises(ModuleExecuteError):
+        runtime.executor.call("test.gated.add", {"name": "taken"})
+    assert "IntegrityError" in caplog.text
+    assert "test_runner.py" in caplog.text
+    assert "in add_when_approved" in caplog.text
 
 
 @pytest.mark.django_db(transaction=True, databases="__all__")

@@ -28,7 +28,7 @@ def test_errors_that_cause_each_other_are_told_once() -> None:
     assert told(None) == ""
 
 
-def test_of_many_frames_the_last_ten_are_told() -> None:
+def test_of_many_frames_the_last_thirty_are_told() -> None:
     def deeper(levels: int) -> None:
         if not levels:
             raise ValueError("deep")
@@ -36,4 +36,4 @@ def test_of_many_frames_the_last_ten_are_told() -> None:
 
     with pytest.raises(ValueError, match="deep") as caught:
         deeper(50)
-    assert places_of(caught.value).count("\n") == 10
+    assert places_of(caught.value).count("\n") == 30
