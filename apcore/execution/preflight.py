@@ -14,7 +14,7 @@ from apcore.errors import ModuleError, PipelineStepError, propagate_error
 from apcore.execution.measurement import EffectMeter
 from apcore.frozen import field_setters
 from apcore.ids import validate_canonical_id
-from apcore.modules import is_installed, source_file
+from apcore.modules import home_package, is_installed
 from apcore.modules.change import Change
 from apcore.modules.definition import Function
 from apcore.pipeline import PipelineState, Strategy
@@ -226,7 +226,7 @@ def _advice(error: Exception, state: PipelineState) -> str:
 
 
 def _is_said_by(module: Any, error: Exception) -> bool:
-    """Whether a ``raise`` chose the words: in the module's file, in another one that is not installed, or in ours."""
+    """Whether a ``raise`` chose the words: in the module's package, in code that is not installed, or in ours."""
     raised = error.__traceback__
     while raised is not None and raised.tb_next is not None:
         raised = raised.tb_next
@@ -235,4 +235,4 @@ def _is_said_by(module: Any, error: Exception) -> bool:
     code, name = raised.tb_frame.f_code, str(raised.tb_frame.f_globals.get("__name__"))
     if code.co_code[raised.tb_lasti] != _RAISE:
         return False
-    return name.startswith("apcore.") or code.co_filename == source_file(module) or not is_installed(code.co_filename)
+    return name.partition(".")[0] in ("apcore", home_package(module)) or not is_installed(code.co_filename)

@@ -14,7 +14,7 @@ from apcore.modules.function_module import FunctionModule, ModuleOptions
 from apcore.modules.isolation import Isolation, ResourceLimits, Sandbox
 from apcore.modules.plan import Plan
 from apcore.modules.planned import PlannedModule, checked_plan
-from apcore.modules.source import is_installed, source_file
+from apcore.modules.source import home_package, is_installed, source_file
 
 __all__ = [
     "NO_COMPANION",
@@ -42,6 +42,7 @@ __all__ = [
     "define_module",
     "describe",
     "generate_module_id",
+    "home_package",
     "is_installed",
     "merge_annotations",
     "module",

@@ -41,6 +41,11 @@ def source_file(module: Any) -> str | None:
         return None
 
 
+def home_package(module: Any) -> str | None:
+    """The top-level package of the module's function or class; None for what has none."""
+    return next((str(each.__module__).partition(".")[0] for each in _code_of(module)), None)
+
+
 def is_installed(file: str) -> bool:
     """Whether a source file belongs to the standard library or to an installed distribution."""
     return file.startswith("<frozen ") or any(Path(file).is_relative_to(each) for each in _INSTALLED)

@@ -352,16 +352,22 @@ def test_an_installed_module_speaks_for_itself_and_not_for_other_packages(
     validate: Validate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source, "_INSTALLED", (str(tmp_path),))
-    for name in ("own", "other"):
-        tmp_path.joinpath(f"{name}.py").write_text(SHOP)
-    own, other = (load_python_file(tmp_path / f"{name}.py", tmp_path).Shop for name in ("own", "other"))
+    for name in ("own/shop", "own/prices", "other/shop"):
+        file = tmp_path / f"{name}.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(SHOP)
+    own, beside, other = (
+        load_python_file(tmp_path / root / f"{name}.py", tmp_path / root).Shop
+        for root, name in (("own", "shop"), ("own", "prices"), ("other", "shop"))
+    )
     told = {}
-    for name, preflight in (("own", own().preflight), ("other", other().preflight)):
+    for name, preflight in (("own", own().preflight), ("beside", beside().preflight), ("other", other().preflight)):
         shop = own()
         shop.preflight = preflight
         told[name] = validate(executor_with(shop), "pre.view", {}).checks[-1].warnings
     assert told == {
         "own": ["preflight() failed: ValueError: The ledger is closed"],
+        "beside": ["preflight() failed: ValueError: The ledger is closed"],
         "other": ["preflight() failed: ValueError"],
     }
 
