@@ -150,7 +150,9 @@ def _from_rest_framework(error: exceptions.APIException) -> ModuleError:
         return InvalidInputError(message) if error.status_code < 500 else InternalError(message)
     # A view without an authentication header would turn 401 into 403; who is unknown is told so all the same.
     status = 401 if code == "REQUEST_UNAUTHENTICATED" else error.status_code
-    return RequestError(message, code=code, http_status=status, retryable=code == "REQUEST_THROTTLED")
+    suggestion = "Send JSON, with Content-Type: application/json." if status == 415 else None
+    throttled = code == "REQUEST_THROTTLED"
+    return RequestError(message, code=code, http_status=status, retryable=throttled, suggestion=suggestion)
 
 
 def _headers(error: Exception) -> dict[str, str]:

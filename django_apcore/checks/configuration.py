@@ -236,7 +236,7 @@ def _refused(fault: Mapping[str, str], error: ModuleError) -> CheckMessage:
         hint = f"Change or unset the environment variable {source.removeprefix('environment ')}."
     elif source == SETTINGS:
         hint = "Change it in APCORE, in Django's settings."
-    elif file is not None:
+    elif file is not None and Path(file).exists():
         hint = f"Mend {file}; `manage.py apcore config check` says when it is right."
     else:
         hint = "The file is the one that APCORE['CONFIG_FILE'] or $APCORE_CONFIG_FILE names."
@@ -256,7 +256,9 @@ def _check_acl_file(path: str) -> list[CheckMessage]:
         ACL.load(path, conditions=acl_conditions())
     except (ModuleError, OSError) as error:
         hint = None if Path(path).exists() else "The path is relative to the working directory of the process."
-        return [Error(f"The access list {path!r} cannot be read: {error}", hint=hint, id="django_apcore.E005")]
+        return [
+            Error(f"The file that APCORE['ACL_FILE'] names is refused: {error}", hint=hint, id="django_apcore.E005")
+        ]
     return []
 
 

@@ -258,7 +258,7 @@ def test_every_error_of_the_file_is_a_message_with_a_hint(configured: Configured
         ({"EXECUTOR": {"max_call_depth": 0}}, "APCORE, in Django's settings"),
         ({"ACL_DEFAULT_EFFECT": "perhaps"}, "APCORE, in Django's settings"),
         ({"file": "a: ["}, "apcore.yaml"),
-        ({"CONFIG_FILE": "missing.yaml"}, "missing.yaml"),
+        ({"CONFIG_FILE": "missing.yaml"}, "APCORE['CONFIG_FILE']"),
     ],
 )
 def test_the_hint_says_where_to_mend_it(configured: Configured, given: dict[str, Any], hint: str) -> None:

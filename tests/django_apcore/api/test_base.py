@@ -155,6 +155,7 @@ def test_only_json_is_answered_and_taken(agent: APIClient) -> None:
     assert (refused.status_code, refused.json()["code"]) == (406, "REQUEST_NOT_ACCEPTABLE")
     form = agent.post(url("modules/groups.find/call/"), {"inputs": "{}"}, format="multipart")
     assert (form.status_code, form.json()["code"]) == (415, "REQUEST_UNSUPPORTED_MEDIA_TYPE")
+    assert "application/json" in form.json()["suggestion"]
 
 
 def test_no_view_runs_in_a_transaction_per_request() -> None:

@@ -91,7 +91,8 @@ def test_the_access_list_has_to_be_readable(tmp_path: Path) -> None:
     assert ids(configured(checks.check_acl, ACL_FILE=str(tmp_path / "none.yaml"))) == ["django_apcore.E005"]
     bad = tmp_path / "bad.yaml"
     bad.write_text("rules: [{effect: allow}]")
-    assert ids(configured(checks.check_acl, ACL_FILE=str(bad))) == ["django_apcore.E005"]
+    [found] = configured(checks.check_acl, ACL_FILE=str(bad))
+    assert (found.id, found.hint, "bad.yaml: rule 1" in found.msg) == ("django_apcore.E005", None, True)
     good = tmp_path / "good.yaml"
     good.write_text("rules: [{callers: ['*'], targets: ['*'], effect: allow}]")
     assert configured(checks.check_acl, ACL_FILE=str(good)) == []
