@@ -147,4 +147,4 @@ def _record(provenance: Provenance, changes: Iterable[Change], secrets: Sensitiv
 
 def _lasting(change: Change) -> Change:
     """The change, sharing nothing that could be changed: the module may go on working with the rows that it named."""
-    return change if is_settled(change) else copy.deepcopy(change)
+    return change if not change.extras and is_settled(change) else copy.deepcopy(change)

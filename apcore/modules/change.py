@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import Any, Final
 
 from apcore.frozen import field_setters
@@ -24,7 +23,6 @@ class Unset(Enum):
 
 
 UNSET: Final = Unset.UNSET
-_NO_EXTRAS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -33,7 +31,7 @@ class Change:
 
     `action` and `target` are free text, `summary` is one line for a human reader. `before` and `after` hold any JSON
     value and stay `UNSET` when the state cannot be observed. Further keyword arguments must start with `x-` and are
-    kept in `extras`, which nobody can change. Raises TypeError for a missing or non-text field and for any other key.
+    kept in `extras`. Raises TypeError for a missing or non-text field and for any other key.
     """
 
     action: str
@@ -41,7 +39,7 @@ class Change:
     summary: str
     before: Any
     after: Any
-    extras: Mapping[str, Any]
+    extras: dict[str, Any]
 
     def __init__(
         self, action: str, target: str, summary: str, before: Any = UNSET, after: Any = UNSET, **extras: Any
@@ -58,12 +56,7 @@ class Change:
         _set_summary(self, summary)
         _set_before(self, before)
         _set_after(self, after)
-        _set_extras(self, MappingProxyType(extras) if extras else _NO_EXTRAS)
-
-    def __reduce__(self) -> tuple[Callable[..., Change], tuple[Any, ...]]:
-        """Copied and pickled by its parts: a view of a mapping is neither."""
-        parts = (self.action, self.target, self.summary, self.before, self.after, dict(self.extras))
-        return _made_of, (type(self), *parts)
+        _set_extras(self, extras)
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form; `before` and `after` are left out when they were not given."""
@@ -80,11 +73,6 @@ class Change:
         """Read the wire form. Raises TypeError as the constructor does, and for what is no mapping."""
         _require_mapping("a Change", data)
         return cls(**data)
-
-
-def _made_of(kind: type[Change], *parts: Any) -> Change:
-    *fields, extras = parts
-    return kind(*fields, **extras)
 
 
 _set_action, _set_target, _set_summary, _set_before, _set_after, _set_extras = field_setters(Change)

@@ -9,6 +9,7 @@ import pytest
 
 from apcore.approval import ApprovalRequest, ApprovalResult, AutoApproveHandler, CallbackApprovalHandler
 from apcore.context import Context
+from apcore.effects import EffectRecord
 from apcore.errors import ModuleExecuteError
 from apcore.execution import Executor
 from apcore.modules import Change, Plan, PlannedModule
@@ -60,3 +61,25 @@ def test_what_is_shown_does_not_follow_what_the_module_goes_on_working_with(call
     registry.register("price.raise", Careless(prices))
     call(Executor(registry, approval_handler=CallbackApprovalHandler(decide)), "price.raise")
     assert shown == [{"EUR": [1]}]
+
+
+def test_what_is_shown_does_not_follow_the_further_fields_of_a_change_either(call: Call) -> None:
+    change = Change("update", "price", "Raise", **{"x-alias": "default"})
+    shown: list[EffectRecord] = []
+
+    class Alert(Careless):
+        def plan(self, inputs: Any, context: Context) -> Plan:
+            return Plan([change])
+
+    def decide(request: ApprovalRequest) -> ApprovalResult:
+        assert request.effect is not None
+        change.extras["x-alias"] = "other"
+        shown.append(request.effect)
+        change.extras["x-alias"] = "default"
+        return ApprovalResult("approved")
+
+    registry = Registry()
+    registry.register("price.raise", Alert(None))
+    call(Executor(registry, approval_handler=CallbackApprovalHandler(decide)), "price.raise")
+    assert shown[0].changes[0].extras == {"x-alias": "default"}
+    assert shown[0].digest == EffectRecord.build("planned", [change]).digest
