@@ -21,10 +21,8 @@ from apcore.execution.pipelines import configured_strategy
 from apcore.extensions import ExtensionManager, apply_extensions, load_extensions
 from apcore.ids import IdMap
 from apcore.middleware.builtin.defaults import Watched, adjusted, assembled, thresholds_in, watching
-from apcore.middleware.builtin.error_history import SecretsOf
 from apcore.middleware.builtin.observing import make_metrics, make_tracing, observing
 from apcore.middleware.configuration import MiddlewareSettings
-from apcore.redaction import SensitiveValues
 from apcore.registry import Registry, bridge_events
 from apcore.telemetry.error_history import ErrorHistory, limits_from
 from apcore.telemetry.health import HealthThresholds
@@ -86,7 +84,6 @@ def build_app(
     observability: ObservabilitySettings | None = None,
     tracer_provider: Any = None,
     middleware: MiddlewareSettings | None = None,
-    secrets_of: SecretsOf = SensitiveValues,
     extensions: ExtensionManager | None = None,
 ) -> App:
     """An app from its parts; what is not given is new and empty, or as the configuration says (§9.1).
@@ -97,9 +94,8 @@ def build_app(
     usage and error history; what is traced, counted and logged; and the middleware, to which ``middleware`` and the
     objects in ``middlewares`` are added. Without one, and without ``acl``, every call is allowed and none is traced,
     and calls are counted from when system modules come that tell of it. ``extensions``, and those that the
-    configuration names, come before all of this and before the parts that are given (§11.3). ``secrets_of`` finds what
-    the error history must not keep. ``tracer_provider`` is OpenTelemetry's, if spans shall go to another than the
-    global one.
+    configuration names, come before all of this and before the parts that are given (§11.3). ``tracer_provider`` is
+    OpenTelemetry's, if spans shall go to another than the global one.
 
     Raises ConfigError, ACLRuleError for an access list that cannot be read, and what ``Registry.discover`` raises.
     """
@@ -132,7 +128,7 @@ def build_app(
         observability = _traced(observability, configured)
     usage = _usage(configured) if usage is None else usage
     error_history = _error_history(configured) if error_history is None else error_history
-    watched = Watched(registry, events, usage, error_history, secrets_of)
+    watched = Watched(registry, events, usage, error_history)
     tracing = make_tracing(observability, tracer_provider, exports=_chooses_exporter(configured))
     metrics = make_metrics(observability)
     executor = Executor(

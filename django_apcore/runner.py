@@ -22,7 +22,6 @@ from apcore.execution import AsyncRunner, Chunk, Paused, SyncRunner, drive, hand
 from apcore.execution.deadlines import Deadlines
 from apcore.execution.windows import Shielded
 from apcore.pipeline import Body, Invocation
-from apcore.redaction import SensitiveValues
 from django_apcore.effects import governed
 from django_apcore.exceptions import ApprovalConflict
 from django_apcore.models import OutboxMessage
@@ -32,7 +31,6 @@ from django_apcore.services import (
     has_stored,
     may_pass,
     record_outcome,
-    secrets_of,
     sqlstate_of,
     store_held,
     supersede,
@@ -87,7 +85,7 @@ class DjangoSyncRunner(SyncRunner):
         """Run ``body`` under capture and roll it back."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                with _telling_nobody(), governed(commit=False, secrets=_secrets(invocation)) as run:
+                with _telling_nobody(), governed(commit=False, secrets=invocation.secrets) as run:
                     await body(self)
                 return run.record
             except (DatabaseError, ModuleError) as error:
@@ -124,7 +122,7 @@ class DjangoSyncRunner(SyncRunner):
     async def _commit_measured(
         self, invocation: Invocation, body: Body, grant: ApprovalResult, stored_id: str | None, news: _News
     ) -> None:
-        expected, secrets = grant.effect_digest, _secrets(invocation)
+        expected, secrets = grant.effect_digest, invocation.secrets
         output: Any = None
 
         def first() -> None:
@@ -216,10 +214,6 @@ def _drive_execute(runner: DjangoSyncRunner, invocation: Invocation, body: Body)
 def _drive_measure(runner: DjangoSyncRunner, invocation: Invocation, body: Body) -> EffectRecord | None:
     with Shielded():
         return drive(runner.measure(invocation, body))
-
-
-def _secrets(invocation: Invocation) -> SensitiveValues:
-    return secrets_of(invocation.inputs, invocation.definition.input_schema)
 
 
 def _stored_id(grant: ApprovalResult) -> str | None:

@@ -31,7 +31,7 @@ from django_apcore.conf import ApcoreSettings, acl_conditions, get_settings, imp
 from django_apcore.configuration import NAMESPACE
 from django_apcore.discovery import noticed, register_modules
 from django_apcore.runner import DjangoAsyncRunner, DjangoSyncRunner
-from django_apcore.services import check_health, secrets_of, sensitive_keys
+from django_apcore.services import check_health, sensitive_keys
 from django_apcore.stores import (
     DatabaseACL,
     DatabaseControls,
@@ -129,7 +129,6 @@ def build(
         approval_handler=approval_handler if approval_handler is not None else _approval_handler(settings),
         middleware=middleware_settings(),
         extensions=load_extensions(settings.extensions),
-        secrets_of=secrets_of,
         config=config,
         runners=(DjangoSyncRunner, DjangoAsyncRunner),
         events=EventEmitter(sensitive_keys=sensitive_keys()),

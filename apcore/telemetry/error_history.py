@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from apcore.errors import require
-from apcore.redaction import NO_SECRETS, SensitiveValues
+from apcore.redaction import DEFAULT_SENSITIVE_KEYS, NO_SECRETS, SensitiveValues
 from apcore.telemetry.error_records import (
     ErrorLimits,
     ErrorRecord,
@@ -70,9 +70,12 @@ class ErrorHistory:
         *,
         trace_id: str | None = None,
         secrets: SensitiveValues = NO_SECRETS,
+        keys: Collection[str] = DEFAULT_SENSITIVE_KEYS,
     ) -> ErrorRecord:
-        """Remember an error that came out of a module, without the ``secrets`` of the call. Returns the entry."""
-        record = record_of(module_id, error, trace_id=trace_id, at=self._clock(), secrets=secrets)
+        """Remember an error that came out of a module, without the ``secrets`` of the call and what its message says
+        under names in ``keys``. Returns the entry.
+        """
+        record = record_of(module_id, error, trace_id=trace_id, at=self._clock(), secrets=secrets, keys=keys)
         if self._flusher is None:
             self.store.add([record], self.limits)
         else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from apcore.errors import ConfigError, ModuleError
-from apcore.redaction import NO_SECRETS, SensitiveValues, redact_text
+from apcore.redaction import DEFAULT_SENSITIVE_KEYS, NO_SECRETS, SensitiveValues, redact_text
 
 _LONGEST_MESSAGE: Final = 500
 _CHANGING: Final = re.compile(
@@ -133,18 +133,24 @@ def limited(newest: Iterable[ErrorRecord], limits: ErrorLimits) -> Iterator[Erro
 
 
 def record_of(
-    module_id: str, error: BaseException, *, trace_id: str | None, at: float, secrets: SensitiveValues = NO_SECRETS
+    module_id: str,
+    error: BaseException,
+    *,
+    trace_id: str | None,
+    at: float,
+    secrets: SensitiveValues = NO_SECRETS,
+    keys: Collection[str] = DEFAULT_SENSITIVE_KEYS,
 ) -> ErrorRecord:
     """What may be remembered of an error.
 
     The text of an exception that no module meant for its caller is never used, since it may hold anything; other
-    messages lose the ``secrets`` of the call, and what looks like one.
+    messages lose the ``secrets`` of the call, and what looks like one or goes by a name in ``keys``.
     """
     original = _original(error)
     code = secrets.hide(error.code) if isinstance(error, ModuleError) else "MODULE_EXECUTE_ERROR"
     message = error.message if isinstance(error, ModuleError) else f"Unexpected error ({type(error).__name__})"
     kind, where = type(original).__name__, _place(original)
-    shown = redact_text(secrets.hide(message))[:_LONGEST_MESSAGE]
+    shown = redact_text(secrets.hide(message), keys)[:_LONGEST_MESSAGE]
     stable = _CHANGING.sub("…", shown)
     essence = repr((module_id, code, kind, where, stable))
     fingerprint = hashlib.sha256(essence.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -9,7 +9,7 @@ from typing import Any
 from apcore.config import Config
 from apcore.errors import ConfigError
 from apcore.events import EventEmitter
-from apcore.middleware.builtin.error_history import ErrorHistoryMiddleware, SecretsOf
+from apcore.middleware.builtin.error_history import ErrorHistoryMiddleware
 from apcore.middleware.builtin.platform_notify import PlatformNotifyMiddleware
 from apcore.middleware.builtin.usage import UsageMiddleware
 from apcore.middleware.configuration import MiddlewareSettings
@@ -29,7 +29,6 @@ class Watched:
     events: EventEmitter
     usage: UsageCollector
     error_history: ErrorHistory
-    secrets_of: SecretsOf
 
 
 def watching(parts: Watched, notify: HealthThresholds | None) -> tuple[Any, ...]:
@@ -37,7 +36,7 @@ def watching(parts: Watched, notify: HealthThresholds | None) -> tuple[Any, ...]
     return (
         UsageMiddleware(parts.usage),
         *(() if notify is None else (PlatformNotifyMiddleware(parts.events, notify),)),
-        ErrorHistoryMiddleware(parts.error_history, parts.registry, secrets_of=parts.secrets_of),
+        ErrorHistoryMiddleware(parts.error_history, parts.registry),
     )
 
 

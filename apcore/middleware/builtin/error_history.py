@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from apcore.context import Context, is_rehearsal
@@ -13,23 +12,19 @@ from apcore.registry import Registry
 from apcore.telemetry.error_history import ErrorHistory
 from apcore.telemetry.outcomes import is_waiting
 
-SecretsOf = Callable[[Any, Mapping[str, Any] | None], SensitiveValues]
-
 
 class ErrorHistoryMiddleware(Middleware):
     """Records every error of a module, without the values that its schema, or their names, mark as sensitive.
 
-    ``registry`` is where the schema of a module is found; ``secrets_of(inputs, schema)`` finds what is sensitive. It
-    stands innermost, like `UsageMiddleware`.
+    ``registry`` is where the schema of a module is found. It stands innermost, like `UsageMiddleware`.
     """
 
     id: ClassVar[str] = "error_history"
     priority: int = 10
 
-    def __init__(self, history: ErrorHistory, registry: Registry, *, secrets_of: SecretsOf = SensitiveValues) -> None:
+    def __init__(self, history: ErrorHistory, registry: Registry) -> None:
         self._history = history
         self._registry = registry
-        self._secrets_of = secrets_of
 
     def on_error(self, module_id: str, inputs: dict[str, Any], error: ModuleError, context: Context) -> None:
         """Record the error once, where it came up first: callers further up only pass it on. Waiting is no error."""
@@ -37,8 +32,9 @@ class ErrorHistoryMiddleware(Middleware):
             return
         if is_waiting(error.code):
             return
-        secrets = self._secrets_of(inputs, self._schema_of(module_id))
-        self._history.record(module_id, error, trace_id=context.trace_id, secrets=secrets)
+        keys = context.sensitive_keys
+        secrets = SensitiveValues(inputs, self._schema_of(module_id), keys)
+        self._history.record(module_id, error, trace_id=context.trace_id, secrets=secrets, keys=keys)
 
     def _schema_of(self, module_id: str) -> Any:
         try:

@@ -58,6 +58,23 @@ def test_no_secret_of_the_inputs_is_remembered(app: App, unexpected: bool) -> No
     assert "12345" not in json.dumps([entry.to_dict() for entry in app.error_history.entries()])
 
 
+def test_nor_what_goes_by_a_name_that_the_app_hides() -> None:
+    @module(id="t.gate")
+    def gate(badge: str) -> dict[str, Any]:
+        """Fail with what nobody shall see."""
+        raise ModuleError(f"no way for {badge}; badge=98765")
+
+    redaction = {"redaction": {"sensitive_keys": ["badge"]}}
+    apcore = {"extensions": {"auto_discover": False}, "acl": {"default_effect": "allow"}}
+    app = app_with(gate, config={"apcore": apcore, "observability": redaction})
+    with pytest.raises(ModuleError):
+        app.executor.call("t.gate", {"badge": "12345"})
+    [entry] = app.error_history.entries()
+    assert "12345" not in entry.message
+    assert "98765" not in entry.message
+    assert entry.message.startswith("no way for ")
+
+
 def test_an_error_that_passes_several_modules_is_one_of_the_first(app: App) -> None:
     with pytest.raises(ModuleError):
         app.executor.call("t.outer", {"pin": "12345"})
