@@ -111,6 +111,7 @@ class Recording:
                     "or closed the connection.",
                     details={"database": capture.alias},
                 )
+        self._gaps += left_running(self._run)  # first of all: a thread may do something until it has ended
         callbacks = list(chain.from_iterable(map(self._callbacks, self._captures)))
         with self._gate.set_to(Mode.OWN):
             for capture in self._captures:
@@ -136,7 +137,7 @@ class Recording:
 
     def _all_gaps(self) -> Iterator[str]:
         """Each gap once. Lazy, since some are found only while the changes are read."""
-        yield from sorted({*self._gaps, *self._run.refused, *left_running(self._run)})
+        yield from sorted({*self._gaps, *self._run.refused})
 
     def _unwatched(self) -> Iterator[str]:
         """What nobody looked at: what is so in every run, what the settings allow, and what this run has used."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from django.core.cache import CacheHandler, caches
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
+from django.core.cache.backends.db import BaseDatabaseCache, DatabaseCache
 
 from django_apcore.effects.active import Run, active_run
 from django_apcore.effects.outside.behalf import let_pass
@@ -191,6 +192,21 @@ def hold_caches() -> None:
         CacheHandler.create_connection = create_connection  # type: ignore[method-assign, assignment]  # the hook itself
     for cache in caches.all(initialized_only=True):
         _gate(type(cache))
+    _let_expired_rows_be()
+
+
+def _let_expired_rows_be() -> None:
+    """Have reads of a cache in a table not delete the rows that they find expired: only reads get there in a run."""
+    original = DatabaseCache._base_delete_many  # type: ignore[attr-defined]  # noqa: SLF001 - nothing public lies there
+    if hasattr(original, "holds_writes"):
+        return
+
+    @functools.wraps(original)
+    def base_delete_many(cache: DatabaseCache, keys: Any) -> bool:
+        return active_run() is None and bool(original(cache, keys))
+
+    base_delete_many.holds_writes = True  # type: ignore[attr-defined]  # a mark of ours
+    DatabaseCache._base_delete_many = base_delete_many  # type: ignore[attr-defined]  # noqa: SLF001 - the hook itself
 
 
 def _gate(backend: type[BaseCache]) -> None:
@@ -215,5 +231,6 @@ def _held(run: Run, cache: BaseCache) -> HeldCache:
     alias = vars(cache).get(_ALIAS, id(cache))
     held: HeldCache | None = run.caches.get(alias)
     if held is None:
-        held = run.caches[alias] = HeldCache(cache, commits=run.commits)
+        # what is agreed on in a table of the database would be seen by nobody before the commit
+        held = run.caches[alias] = HeldCache(cache, commits=run.commits and not isinstance(cache, BaseDatabaseCache))
     return held

@@ -30,6 +30,7 @@ _SERVING: Final = {
     "file": frozenset(
         {
             _LOG,
+            ("logging", "FileHandler._open"),
             # a metric that this process has for the first time, where several share them
             ("prometheus_client.mmap_dict", "MmapedDict.__init__"),
         }

@@ -19,8 +19,9 @@ def _opened(args: tuple[Any, ...]) -> Target:
     if isinstance(path, int) or not flags & _WRITING:
         return None
     found = os.path.realpath(os.fsdecode(path))
-    # a directory cannot be written: this is a file without a name, or an opener that asks again with the name
-    return None if Path(found).is_dir() else _kept(found)
+    # a directory cannot be written: this is a file without a name, or an opener that asks again with the name;
+    # and a pipe, as standard output often is, is open already
+    return None if Path(found).is_dir() or (found.startswith("/proc/") and ":[" in found) else _kept(found)
 
 
 def _made(args: tuple[Any, ...]) -> Target:

@@ -4,17 +4,24 @@ import functools
 import inspect
 import sysconfig
 import threading
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from pathlib import PurePath
 from types import FrameType
 from typing import Any, Final
 
 from django_apcore.effects.active import Run, active_run, current_run
 
 _LIBRARIES: Final = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+_INSTALLED: Final = frozenset({"site-packages", "dist-packages"})
+"""Where packages of the system, of the user or of another environment lie, which this one may read, too."""
 _PACKAGES: Final = frozenset({"apcore", "django_apcore"})
 _PLUMBING: Final = frozenset({"concurrent", "asyncio"})
 """What stands between a pool and whoever has work for it."""
+_TIME_TO_END: Final = 0.5
+"""Seconds that all threads of a run have to end in, when it is over: a timer that was cancelled ends a moment later."""
 
 
 def follow_threads() -> None:
@@ -29,11 +36,19 @@ def follow_threads() -> None:
 
 
 def left_running(run: Run) -> Iterator[str]:
-    """A gap for each thread and task that is still at work when the module is done."""
+    """A gap for each thread and task that is still at work when the module is done, and does not end soon."""
+    until = time.monotonic() + _TIME_TO_END
     for work, name in run.threads:
-        is_at_work = work.is_alive() if isinstance(work, threading.Thread) else not work.done()
-        if is_at_work:
+        if _is_at_work(work, until - time.monotonic()):
             yield f"The module left a thread at work, and nobody knows what it does after this: {name}"
+
+
+def _is_at_work(work: threading.Thread | Future[Any], time_left: float) -> bool:
+    if isinstance(work, threading.Thread):
+        with suppress(RuntimeError):  # it is the one that asks
+            work.join(max(time_left, 0))
+        return work.is_alive()
+    return bool(wait([work], max(time_left, 0)).not_done)
 
 
 def _following_start(original: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
@@ -77,7 +92,8 @@ def _is_own(frame: FrameType | None, plumbing: frozenset[str]) -> bool:
         frame = frame.f_back
     if frame is None or _package(frame) in _PACKAGES:
         return False
-    return not frame.f_code.co_filename.startswith((*_LIBRARIES, "<frozen "))
+    place = frame.f_code.co_filename
+    return not place.startswith((*_LIBRARIES, "<frozen ")) and _INSTALLED.isdisjoint(PurePath(place).parts)
 
 
 def _package(frame: FrameType) -> str:

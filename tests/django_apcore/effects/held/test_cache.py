@@ -8,7 +8,8 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.core.cache import cache, caches
 from django.core.cache.backends.locmem import LocMemCache
-from django.db import transaction
+from django.core.management import call_command
+from django.db import connection, transaction
 from django.test import override_settings
 
 from tests.django_apcore.effects.runs import execute, preview
@@ -233,3 +234,51 @@ def test_an_option_that_only_the_backend_knows_is_its_own_affair() -> None:
 def elsewhere(act: Act) -> Any:
     """What another process would see."""
     return Context().run(act)
+
+
+@pytest.fixture
+def table() -> Iterator[None]:
+    """A cache in a table of the database, with a value that has expired."""
+    backend = "django.core.cache.backends.db.DatabaseCache"
+    with override_settings(CACHES={"default": {"BACKEND": backend, "LOCATION": "apcore_test_cache"}}):
+        call_command("createcachetable", verbosity=0)
+        cache.set("k", "was")
+        cache.set("old", "was", -1)
+        yield
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE apcore_test_cache")
+
+
+def rows() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT COUNT(*) FROM apcore_test_cache")
+        return int(cursor.fetchone()[0])
+
+
+def test_a_cache_in_a_table_is_read_as_any_other(table: None) -> None:
+    def read() -> None:
+        assert cache.get_many(["k", "old", "new"]) == {"k": "was"}
+        assert not cache.has_key("old")
+
+    assert rows() == 2
+    assert preview(read).complete
+    assert execute(read).complete
+    assert rows() == 2
+    read()
+    assert rows() == 1
+
+
+def test_a_cache_in_a_table_is_written_after_the_commit_whatever_it_is(table: None) -> None:
+    def write() -> None:
+        assert cache.add("new", 1)
+        assert not cache.add("new", 2)
+        assert cache.incr("new") == 2
+        cache.set("k", "now")
+        cache.delete("old")
+        assert cache.get_or_set("other", "made") == "made"
+
+    record = preview(write)
+    assert record.complete
+    assert values() == {"k": "was"}
+    assert execute(write).digest == record.digest
+    assert values() == {"k": "now", "new": 2, "other": "made"}

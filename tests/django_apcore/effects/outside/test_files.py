@@ -148,6 +148,20 @@ def test_a_line_of_the_log_may_go_to_a_file(folder: Path) -> None:
     assert "to be kept" in (folder / "log").read_text()
 
 
+def test_a_log_may_be_set_up(folder: Path) -> None:
+    assert preview(lambda: logging.FileHandler(folder / "log").close()).complete
+
+
+def test_standard_output_is_open_already_where_it_is_a_pipe() -> None:
+    reading, writing = os.pipe()
+    try:
+        assert preview(lambda: Path(f"/dev/fd/{writing}").write_text("x")).complete
+        assert os.read(reading, 1) == b"x"
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
 def test_a_metric_that_processes_share_may_be_new(folder: Path) -> None:
     assert preview(lambda: mmap_dict.MmapedDict(str(folder / "counter_1.db")).close()).complete
     assert (folder / "counter_1.db").exists()

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import requests
 from asgiref.sync import async_to_sync
+from django.core.mail import send_mail
 
 from django_apcore.effects import OutsideEffectError, UngovernedWriteError, governed, is_governed
-from tests.django_apcore.effects.runs import close_here, execute, preview
+from tests.django_apcore.effects.runs import close_here, execute, only_change, preview
 from tests.django_apcore.provider import Provider
 from tests.matrix.models import Setting
 
@@ -156,6 +157,35 @@ def test_a_thread_that_goes_on_is_a_gap() -> None:
     assert gap == "The module left a thread at work, and nobody knows what it does after this: threading.Event.wait"
 
 
+def test_a_timer_that_was_cancelled_is_no_gap() -> None:
+    threads: list[threading.Thread] = []
+
+    def cancel() -> None:
+        timer = threading.Timer(60, write)
+        timer.start()
+        timer.cancel()
+        threads.append(timer)
+
+    assert all(preview(cancel).complete for _ in range(20))
+    for thread in threads:
+        thread.join()
+
+
+def test_what_a_thread_does_at_the_end_is_part_of_the_run() -> None:
+    begin = threading.Event()
+
+    def finish() -> None:
+        begin.wait(10)
+        send_mail("Late", "", None, ["a@example.com"])
+
+    thread = threading.Thread(target=finish)
+    with governed(commit=False) as run:
+        thread.start()
+        begin.set()
+    assert only_change(run.record).action == "send"
+    thread.join()
+
+
 def test_work_that_a_pool_has_not_done_is_a_gap(standing_pool: ThreadPoolExecutor) -> None:
     done = threading.Event()
     try:
@@ -181,13 +211,12 @@ def test_threads_that_were_there_before_go_on_as_if_nothing_were() -> None:
     assert run.record.complete
 
 
-def test_a_thread_that_a_library_starts_serves_the_process() -> None:
+@pytest.mark.parametrize("place", [threading.__file__, "/opt/layer/python/site-packages/library/worker.py"])
+def test_a_thread_that_a_library_starts_serves_the_process(place: str) -> None:
     """What tells it from a project is where its file lies."""
     found: list[bool] = []
     namespace: dict[str, Any] = {"threading": threading, "work": lambda: found.append(is_governed())}
-    library = compile(
-        "thread = threading.Thread(target=work)\nthread.start()\nthread.join()", threading.__file__, "exec"
-    )
+    library = compile("thread = threading.Thread(target=work)\nthread.start()\nthread.join()", place, "exec")
     record = preview(lambda: exec(library, {**namespace, "__name__": "some_library"}))
     assert found == [False]
     assert record.complete
