@@ -11,7 +11,14 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from apcore.errors import ErrorFormatterRegistry, InternalError, InvalidInputError, ModuleError, format_error
+from apcore.errors import (
+    ErrorFormatterRegistry,
+    InternalError,
+    InvalidInputError,
+    ModuleError,
+    ModuleExecuteError,
+    format_error,
+)
 from django_apcore import runtime, services
 
 logger = logging.getLogger("django_apcore.api")
@@ -106,11 +113,17 @@ def _foreseen(error: Exception, view: Any) -> ModuleError:
         kind, state = type(error).__name__, services.sqlstate_of(error) or "no SQLSTATE"
         logger.warning("503 for %s: the database is busy or away (%s, %s)", view.request.path, kind, state)
         return RequestError.database_busy(error)
-    if known is None:
+    if known is None or _is_of_no_call(known):
         logger.error("Unexpected error in %s", view.request.path, exc_info=error)
         got_request_exception.send(sender=type(view), request=view.request)
         known = InternalError("The request failed.", retryable=None)  # nobody knows how far it came
     return known
+
+
+def _is_of_no_call(error: ModuleError) -> bool:
+    """Whether the installation is at fault, as a rule file that is missing: such errors name files and settings."""
+    is_about_a_module = isinstance(error, InternalError | ModuleExecuteError)
+    return error.http_status == 500 and not error.chain and not is_about_a_module
 
 
 def _left_nothing(error: ModuleError) -> bool:

@@ -7,6 +7,7 @@ from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
+from django.conf import LazySettings
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -120,3 +121,15 @@ class TestBusyDatabase:
         second = call(agent, "groups.undone", {"lost": False}, **{"Idempotency-Key": "k"})
         assert first.status_code == second.status_code == 503
         assert not second.has_header("Idempotency-Replayed")
+
+
+@pytest.mark.django_db(databases="__all__")
+def test_an_installation_that_is_at_fault_tells_its_log_and_not_the_caller(
+    agent: APIClient, settings: LazySettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.APCORE = {**settings.APCORE, "ACL_FILE": "/secret/place/rules.yaml"}
+    agent.raise_request_exception = False
+    answer = call(agent, "groups.find", {"name": "a"})
+    assert (answer.status_code, answer.json()["code"]) == (500, "GENERAL_INTERNAL_ERROR")
+    assert "/secret/place" not in answer.content.decode()
+    assert "/secret/place/rules.yaml" in caplog.text
