@@ -40,7 +40,7 @@ class Run:
     names: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How many other names were asked for in place of a name that is taken in a storage, by its root and extension."""
     threads: list[tuple[Any, str]] = field(default_factory=list)
-    """Threads, and futures of thread pools, that the code of the project has started, each with a name for people."""
+    """Threads, futures of pools and tasks of loops that the project's code has started, each with a name for people."""
     books: list[Callable[[], object]] = field(default_factory=list)
     """What has to be written beside the effect, and is no part of it."""
 

@@ -174,7 +174,7 @@ def _unwatched_name(name: str) -> str:
         "already_open": _("connections and files that were open before"),
         "native_code": _("what C libraries do on their own"),
         "files": _("files"),
-        "threads": _("threads that libraries start"),
+        "threads": _("threads and tasks that libraries start"),
         "cache": _("what was written to caches"),
     }
     kind, colon, host = name.partition(":")

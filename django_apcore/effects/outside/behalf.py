@@ -27,6 +27,7 @@ _SERVING: Final = {
             ("ctypes.util", "find_library"),
         }
     ),
+    "signal": frozenset(),
     "file": frozenset(
         {
             _LOG,

@@ -62,6 +62,7 @@ JUDGES: Final[dict[str, Callable[[tuple[Any, ...]], Target]]] = {
     "os.chown": _touched,
     "os.utime": _touched,
     "os.setxattr": _touched,
+    "os.removexattr": _touched,
 }
 
 

@@ -1,7 +1,8 @@
-"""Processes that a run would start."""
+"""Processes that a run would start, or send a signal to."""
 
 import functools
 import os
+import signal
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import PurePath
@@ -36,6 +37,17 @@ JUDGES: Final[dict[str, Callable[[tuple[Any, ...]], str | None]]] = {
     "os.fork": _copy,
     "os.forkpty": _copy,
 }
+
+
+def _signal(args: tuple[Any, ...]) -> str | None:
+    """`os.kill` and `os.killpg`: signal 0 only asks whether there is such a process."""
+    number = int(args[1])
+    if number == 0:
+        return None
+    return next((each.name for each in signal.Signals if each == number), str(number))
+
+
+SIGNALS: Final[dict[str, Callable[[tuple[Any, ...]], str | None]]] = {"os.kill": _signal, "os.killpg": _signal}
 
 
 def watch_multiprocessing(refuse: Callable[[Run, str, str], None]) -> None:

@@ -1,13 +1,13 @@
-"""Threads that the code of a project starts in a run work in that run, and have to end with it."""
+"""Threads and asyncio tasks that the code of a project starts in a run work in that run, and have to end with it."""
 
+import asyncio
 import functools
 import inspect
 import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import PurePath
 from types import FrameType
 from typing import Any, Final
@@ -25,30 +25,36 @@ _TIME_TO_END: Final = 0.5
 
 
 def follow_threads() -> None:
-    """Have threads, and tasks of thread pools, belong to the run in which a project's own code starts them. Idempotent.
+    """Have threads, and tasks of pools and loops, belong to the run in which a project's own code starts them.
 
-    A thread has a context of its own, in which no run would be active. Threads that libraries start serve the process,
-    telemetry for one, and go on as ever.
+    A thread has a context of its own, in which no run would be active; a task of a loop that outlives the run, the
+    caller's for one, would be in none any more. What libraries start serves the process, telemetry for one, and goes on
+    as ever. Idempotent.
     """
     if not hasattr(threading.Thread.start, "follows_run"):
         threading.Thread.start = _following_start(threading.Thread.start)  # type: ignore[method-assign, assignment]
         ThreadPoolExecutor.submit = _following_submit(ThreadPoolExecutor.submit)  # type: ignore[method-assign]
+        asyncio.BaseEventLoop.create_task = _following_task(  # type: ignore[method-assign]
+            asyncio.BaseEventLoop.create_task
+        )
 
 
 def left_running(run: Run) -> Iterator[str]:
     """A gap for each thread and task that is still at work when the module is done, and does not end soon."""
     until = time.monotonic() + _TIME_TO_END
     for work, name in run.threads:
-        if _is_at_work(work, until - time.monotonic()):
-            yield f"The module left a thread at work, and nobody knows what it does after this: {name}"
+        if _is_at_work(work, until):
+            kind = "thread" if isinstance(work, threading.Thread) else "task"
+            yield f"The module left a {kind} at work, and nobody knows what it does after this: {name}"
 
 
-def _is_at_work(work: threading.Thread | Future[Any], time_left: float) -> bool:
-    if isinstance(work, threading.Thread):
-        with suppress(RuntimeError):  # it is the one that asks
-            work.join(max(time_left, 0))
-        return work.is_alive()
-    return bool(wait([work], max(time_left, 0)).not_done)
+def _is_at_work(work: threading.Thread | Future[Any] | asyncio.Task[Any], until: float) -> bool:
+    # asked again and again: a task of another thread's loop cannot be waited for
+    while (alive := work.is_alive() if isinstance(work, threading.Thread) else not work.done()) and (
+        time.monotonic() < until
+    ):
+        time.sleep(0.005)
+    return alive
 
 
 def _following_start(original: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
@@ -75,6 +81,18 @@ def _following_submit(original: Callable[..., Future[Any]]) -> Callable[..., Fut
         return future
 
     return submit
+
+
+def _following_task(original: Callable[..., asyncio.Task[Any]]) -> Callable[..., asyncio.Task[Any]]:
+    @functools.wraps(original)
+    def create_task(loop: asyncio.BaseEventLoop, work: Any, *args: Any, **kwargs: Any) -> asyncio.Task[Any]:
+        task = original(loop, work, *args, **kwargs)
+        run = active_run()
+        if run is not None and _is_own(inspect.currentframe(), _PLUMBING):
+            run.threads.append((task, getattr(work, "__qualname__", type(work).__qualname__)))
+        return task
+
+    return create_task
 
 
 def _in_run(run: Run, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

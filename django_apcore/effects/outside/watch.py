@@ -18,11 +18,13 @@ _REFUSALS: Final = {
     "network": "A connection was refused before it was opened or used: {}",
     "file": "A file was refused before it was changed: {}",
     "process": "A process was refused before it was started: {}",
+    "signal": "A signal to a process was refused before it was sent: {}",
 }
 _JUDGES: Final[dict[str, tuple[str, Judge]]] = {
     **{event: ("network", judge) for event, judge in network.JUDGES.items()},
     **{event: ("file", judge) for event, judge in files.JUDGES.items()},
     **{event: ("process", judge) for event, judge in processes.JUDGES.items()},
+    **{event: ("signal", judge) for event, judge in processes.SIGNALS.items()},
 }
 
 

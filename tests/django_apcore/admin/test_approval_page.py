@@ -54,8 +54,8 @@ def test_a_measured_effect_is_told_in_words(ada_client: Client) -> None:
     )
     assert "Complete. The database&#x27;s own row counters agree" in text
     assert (
-        "Not watched. Connections and files that were open before, threads that libraries start and connections to "
-        "search.example:9200. "
+        "Not watched. Connections and files that were open before, threads and tasks that libraries start "
+        "and connections to search.example:9200. "
         "If the module uses them, you do not see it" in text
     )
 

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import platform
 import pty
+import signal
 import subprocess
 import sys
 import uuid
@@ -94,3 +95,10 @@ def test_what_the_standard_library_asks_of_the_machine_is_no_effect() -> None:
 def test_the_interpreter_itself_is_a_process_like_any() -> None:
     with governed(commit=False), pytest.raises(OutsideEffectError):
         subprocess.check_call([sys.executable, "-c", ""])
+
+
+def test_no_process_is_sent_a_signal() -> None:
+    assert preview(lambda: os.kill(os.getpid(), 0)).complete
+    with governed(commit=True) as run, pytest.raises(OutsideEffectError):
+        os.kill(os.getpid(), signal.SIGURG)  # which does nothing
+    assert run.record.gaps == ("A signal to a process was refused before it was sent: SIGURG",)

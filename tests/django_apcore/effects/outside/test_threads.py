@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 import requests
-from asgiref.sync import async_to_sync
+from asgiref.sync import async_to_sync, sync_to_async
 from django.core.mail import send_mail
 
+from apcore.effects import EffectRecord
 from django_apcore.effects import OutsideEffectError, UngovernedWriteError, governed, is_governed
 from tests.django_apcore.effects.runs import close_here, execute, only_change, preview
 from tests.django_apcore.provider import Provider
@@ -184,6 +185,29 @@ def test_what_a_thread_does_at_the_end_is_part_of_the_run() -> None:
         begin.set()
     assert only_change(run.record).action == "send"
     thread.join()
+
+
+@pytest.mark.parametrize("is_left", [True, False])
+def test_a_task_that_outlives_the_run_on_the_loop_of_the_caller_is_a_gap(is_left: bool) -> None:
+    async def call() -> EffectRecord:
+        done, tasks = asyncio.Event(), []
+
+        async def later() -> None:
+            await done.wait()
+
+        async def work() -> None:
+            tasks.append(asyncio.create_task(later()))
+            if not is_left:
+                tasks[0].cancel()
+
+        record = await sync_to_async(preview)(async_to_sync(work))
+        done.set()
+        await asyncio.wait(tasks)
+        return record
+
+    record = async_to_sync(call)()
+    assert len(record.gaps) == is_left
+    assert all("left a task at work" in gap and "later" in gap for gap in record.gaps)
 
 
 def test_work_that_a_pool_has_not_done_is_a_gap(standing_pool: ThreadPoolExecutor) -> None:
