@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from uuid import UUID
 
+from django.apps import apps
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
@@ -53,7 +56,8 @@ def governed(
     `first` runs inside the transactions before recording starts, and `last` after it has ended: what they write does
     not count. An error from `last` rolls everything back. Inside a caller's transaction, savepoints take its place.
     `aliases` are the databases to take part, by default all; the others may only be read. `volatile` names fields, as
-    `("app.Model", "field")`, that differ at every run, besides those of the settings. `listed` and `lock_timeout_ms`
+    `("app.Model", "field")`, that differ at every run, besides those of the settings and the password hashes of users,
+    which are salted. `listed` and `lock_timeout_ms`
     (milliseconds) have their defaults in the settings too. No change shows any of the `secrets`. Mail and tasks of a
     committed block go to the outbox, with `approval_id` as their reason.
 
@@ -72,7 +76,7 @@ def governed(
         gaps = [gap for each in enrolled for gap in stack.enter_context(transaction_on(each, timeout))]
         if first is not None:
             first()
-        differing = {*volatile, *map(field_name, settings.volatile_fields)}
+        differing = {*volatile, *map(field_name, settings.volatile_fields), *_password_hashes()}
         recording = Recording(enrolled, commits=commit, files=files, volatile=differing, gaps=gaps, secrets=secrets)
         with recording.active():
             yield result
@@ -85,6 +89,16 @@ def governed(
             write_outbox(recording.held, enrolled, approval_id)
         else:
             _roll_back(enrolled)
+
+
+@cache
+def _password_hashes() -> frozenset[tuple[str, str]]:
+    users = [each for each in apps.get_models() if issubclass(each, AbstractBaseUser)]
+    return frozenset(
+        (each._meta.label, "password")
+        for each in users
+        if any(field.name == "password" for field in each._meta.local_fields)
+    )
 
 
 def _roll_back(enrolled: Sequence[BaseDatabaseWrapper]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
+from django.contrib.auth.models import User
 from django.core.mail import send_mail
 from django.db import IntegrityError, OperationalError, connection, connections, transaction
 from django.db.models import F
@@ -139,6 +140,16 @@ def test_a_row_with_nothing_but_volatile_changes_is_still_listed() -> None:
 
     with override_settings(APCORE={"VOLATILE_FIELDS": ["matrix.Order.total"]}):
         assert only_change(preview(write)).target == "matrix.Order:1"
+
+
+def test_the_password_of_a_user_has_another_hash_each_time_and_the_effect_is_the_same() -> None:
+    def write(name: str = "ada") -> None:
+        User.objects.create_user(name, password="correct horse")
+
+    first, second = preview(write), preview(write)
+    assert first.digest == second.digest != preview(lambda: write("bea")).digest
+    assert only_change(first).after["password"] == {"$unchecked": "password"}
+    assert first.complete
 
 
 def test_a_new_row_is_told_by_its_content() -> None:
