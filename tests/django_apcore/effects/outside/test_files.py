@@ -22,13 +22,16 @@ pytestmark = pytest.mark.django_db(transaction=True, databases="__all__")
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    """A directory that is no place for temporary files, with a file and a directory in it."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory with a file and a directory in it, and no place for temporary files, wherever the project lies."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    files._scratch.cache_clear()
     path = Path(tempfile.mkdtemp(dir=settings.VAR_DIR, prefix="test-files-"))
     (path / "old").write_text("as it was")
     (path / "empty").mkdir()
     yield path
     shutil.rmtree(path)
+    files._scratch.cache_clear()
 
 
 def content_of(folder: Path) -> dict[str, Any]:
