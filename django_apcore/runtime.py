@@ -1,5 +1,6 @@
 """The parts of apcore that this process uses, built once from the settings."""
 
+import logging
 import threading
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
@@ -42,6 +43,8 @@ from django_apcore.stores import (
     WebhookOutbox,
     take_up_overrides,
 )
+
+logger = logging.getLogger("django_apcore")
 
 _building = threading.RLock()
 
@@ -139,6 +142,8 @@ def build(
     for path in settings.rewriters:
         app.executor.add_rewriter(imported(path))
     _add_system_modules(app)
+    if app.approval_handler is None:
+        _warn_of_what_nobody_signs(app.registry)
     _watch_invariants(app, settings.invariants)
     app.events.subscribe(WebhookOutbox())  # last: how a process starts is no news
     return Runtime(
@@ -185,6 +190,14 @@ def notices() -> tuple[str, ...]:
     """What was warned about while the modules were found and admitted."""
     found: tuple[str, ...] = _config().notices
     return found
+
+
+def _warn_of_what_nobody_signs(registry: Registry) -> None:
+    """Without a handler there is no gate (§7.4). The check E004 says so too, but web servers run no checks."""
+    loaded = filter(None, map(registry.get_loaded, registry.list(include_hidden=True)))
+    unsigned = [definition.module_id for definition in loaded if definition.requires_approval]
+    if unsigned:
+        logger.warning("No approval handler is configured: these run without a signature: %s", ", ".join(unsigned))
 
 
 def _watch_invariants(app: App, mode: str) -> None:

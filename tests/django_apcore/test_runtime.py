@@ -43,6 +43,17 @@ def test_it_is_built_anew_when_the_settings_change(tmp_path: Path) -> None:
     assert isinstance(runtime.get().acl, DatabaseACL)
 
 
+def test_a_process_that_asks_nobody_says_what_runs_without_a_signature(caplog: pytest.LogCaptureFixture) -> None:
+    with override_settings(APCORE={"APPROVAL_HANDLER": None}):
+        runtime.get()
+    [warning] = [each.getMessage() for each in caplog.records if each.name == "django_apcore"]
+    assert "store.customers.erase" in warning
+    assert "store.catalogue.search" not in warning
+    caplog.clear()
+    runtime.get()
+    assert caplog.records == []
+
+
 class Recorder(Middleware):
     calls: list[str] = []
 
