@@ -8,7 +8,7 @@ from apcore import ACL, build_app, module
 
 
 @module(id="math.add")
-def add(a: int, b: int) -> dict:  # type: ignore[type-arg]
+def add(a: int, b: int) -> dict:  # type: ignore[type-arg]  # as people write it
     """Add"""
     return {"sum": a + b}
 

@@ -61,7 +61,7 @@ def load(request, write):
 
 
 @module(id="math.add")
-def add(a: int, b: int) -> dict:  # type: ignore[type-arg]
+def add(a: int, b: int) -> dict:  # type: ignore[type-arg]  # as people write it
     """Add"""
     return {"sum": a + b}
 
@@ -199,12 +199,12 @@ def test_limits_of_the_executor(load, write):
     app = build_app(config=load(f"acl: {{default_effect: allow}}\nexecutor: {limits}\n"))
 
     @module(id="calls.other")
-    def other(context: Context) -> dict:  # type: ignore[type-arg]
+    def other(context: Context) -> dict:  # type: ignore[type-arg]  # as people write it
         """Call"""
         return app.executor.call("math.add", {"a": 1, "b": 2}, context)
 
     @module(id="waits.long")
-    def long() -> dict:  # type: ignore[type-arg]
+    def long() -> dict:  # type: ignore[type-arg]  # as people write it
         """Wait"""
         while True:
             sum(range(100))

@@ -24,7 +24,7 @@ def test_an_object_made_with_them_is_like_any_other_of_a_frozen_data_class() -> 
     assert dataclasses.replace(pair, first="c") == Pair("c", "b")
     assert dataclasses.asdict(pair) == {"first": "a", "second": "b"}
     with pytest.raises(dataclasses.FrozenInstanceError):
-        pair.first = "c"  # type: ignore[misc]
+        pair.first = "c"  # type: ignore[misc]  # what must not work
 
 
 def test_they_set_nothing_else() -> None:

@@ -7,7 +7,7 @@ from apcore.testing import ScriptedApprovalHandler, app_with, context_as, isolat
 
 
 @module(id="users.erase", annotations={"requires_approval": True})
-def erase(user_id: int) -> dict:  # type: ignore[type-arg]
+def erase(user_id: int) -> dict:  # type: ignore[type-arg]  # as people write it
     """Erase a user"""
     return {"erased": user_id}
 

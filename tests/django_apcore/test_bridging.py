@@ -95,41 +95,41 @@ class AsyncParts(SyncParts):
     async def _visit(self, place: str) -> None:
         await sync_to_async(self.visit)(place)
 
-    async def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:  # type: ignore[override]
+    async def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:  # type: ignore[override]  # it may be async
         await self._visit("execute")
         if inputs.get("fail"):
             raise ValueError("no")
         return {}
 
-    async def preflight(self, inputs: dict[str, Any], context: Context) -> list[str]:  # type: ignore[override]
+    async def preflight(self, inputs: dict[str, Any], context: Context) -> list[str]:  # type: ignore[override]  # it may be async
         await self._visit("preflight")
         return []
 
-    async def preview(self, inputs: dict[str, Any], context: Context) -> PreviewResult | None:  # type: ignore[override]
+    async def preview(self, inputs: dict[str, Any], context: Context) -> PreviewResult | None:  # type: ignore[override]  # it may be async
         await self._visit("preview")
         return None
 
-    async def before(self, module_id: str, inputs: dict[str, Any], context: Context) -> None:  # type: ignore[override]
+    async def before(self, module_id: str, inputs: dict[str, Any], context: Context) -> None:  # type: ignore[override]  # it may be async
         await self._visit("before")
 
-    async def after(self, *_: Any) -> None:  # type: ignore[override]
+    async def after(self, *_: Any) -> None:  # type: ignore[override]  # it may be async
         await self._visit("after")
 
-    async def on_error(self, *_: Any) -> None:  # type: ignore[override]
+    async def on_error(self, *_: Any) -> None:  # type: ignore[override]  # it may be async
         await self._visit("on_error")
 
-    async def request_approval(self, request: Any) -> ApprovalResult:  # type: ignore[override]
+    async def request_approval(self, request: Any) -> ApprovalResult:  # type: ignore[override]  # it may be async
         await self._visit("handler")
         return ApprovalResult("approved", approved_by="ada")
 
-    async def rewrite(self, *_: Any) -> None:  # type: ignore[override]
+    async def rewrite(self, *_: Any) -> None:  # type: ignore[override]  # it may be async
         await self._visit("rewriter")
 
-    async def condition(self, value: Any, context: Context) -> bool:  # type: ignore[override]
+    async def condition(self, value: Any, context: Context) -> bool:  # type: ignore[override]  # it may be async
         await self._visit("condition")
         return True
 
-    async def step(self, state: Any) -> None:  # type: ignore[override]
+    async def step(self, state: Any) -> None:  # type: ignore[override]  # it may be async
         await self._visit("step")
 
 

@@ -337,7 +337,7 @@ def test_a_reader_that_keeps_a_chunk_past_the_deadline_keeps_no_transaction_open
     stream = runtime.executor.stream_sync("test.lazy", streams)
     next(stream)
     pid = connection.connection.info.backend_pid
-    own = connection.copy()  # type: ignore[no-untyped-call]
+    own = connection.copy()  # type: ignore[no-untyped-call]  # Django has no types for it
     try:
         with own.cursor() as cursor:
             alive, until = True, time.monotonic() + 20

@@ -57,10 +57,10 @@ def _restart_sequences(connection: object) -> None:
     """PostgreSQL does not see keys that were given explicitly; SQLite goes on after the highest one by itself."""
     owned = list(apps.get_app_config("matrix").get_models(include_auto_created=True))
     style = type("NoStyle", (), {"__getattr__": lambda self, name: str})()
-    with connection.cursor() as cursor:  # type: ignore[attr-defined]
-        for sql in connection.ops.sequence_reset_sql(style, owned):  # type: ignore[attr-defined]
+    with connection.cursor() as cursor:  # type: ignore[attr-defined]  # a proxy, says mypy
+        for sql in connection.ops.sequence_reset_sql(style, owned):  # type: ignore[attr-defined]  # a proxy, says mypy
             cursor.execute(sql)
-        if connection.vendor == "sqlite":  # type: ignore[attr-defined]
+        if connection.vendor == "sqlite":  # type: ignore[attr-defined]  # a proxy, says mypy
             cursor.execute("DELETE FROM sqlite_sequence WHERE name LIKE 'matrix_%'")
 
 

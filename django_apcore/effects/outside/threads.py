@@ -32,9 +32,9 @@ def follow_threads() -> None:
     as ever. Idempotent.
     """
     if not hasattr(threading.Thread.start, "follows_run"):
-        threading.Thread.start = _following_start(threading.Thread.start)  # type: ignore[method-assign, assignment]
-        ThreadPoolExecutor.submit = _following_submit(ThreadPoolExecutor.submit)  # type: ignore[method-assign]
-        asyncio.BaseEventLoop.create_task = _following_task(  # type: ignore[method-assign]
+        threading.Thread.start = _following_start(threading.Thread.start)  # type: ignore[method-assign, assignment]  # the hook itself
+        ThreadPoolExecutor.submit = _following_submit(ThreadPoolExecutor.submit)  # type: ignore[method-assign]  # the hook itself
+        asyncio.BaseEventLoop.create_task = _following_task(  # type: ignore[method-assign]  # the hook itself
             asyncio.BaseEventLoop.create_task
         )
 

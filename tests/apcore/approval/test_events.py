@@ -14,12 +14,12 @@ CONTEXT = {"identity": Identity("ada", "user"), "caller_id": "shop.front"}
 
 
 @apcore_module(id="pay.out", annotations={"requires_approval": True}, description="Pay")
-def pay(cents: int, password: str = "") -> dict:  # type: ignore[type-arg]
+def pay(cents: int, password: str = "") -> dict:  # type: ignore[type-arg]  # as people write it
     return {"paid": cents}
 
 
 @apcore_module(id="pay.look", description="Look")
-def look() -> dict:  # type: ignore[type-arg]
+def look() -> dict:  # type: ignore[type-arg]  # as people write it
     return {"seen": True}
 
 

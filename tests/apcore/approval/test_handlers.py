@@ -112,7 +112,7 @@ def test_a_result_needs_a_status_that_exists_and_nothing_else() -> None:
     result = ApprovalResult("approved")
     assert (result.approved_by, result.reason, result.approval_id, result.metadata) == (None, None, None, None)
     with pytest.raises(ValueError, match="must be one of approved, rejected, timeout, pending"):
-        ApprovalResult("ok")  # type: ignore[arg-type]
+        ApprovalResult("ok")  # type: ignore[arg-type]  # what is wrong here
 
 
 @pytest.mark.parametrize("field", ["approved_by", "reason", "approval_id", "metadata"])

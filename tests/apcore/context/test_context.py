@@ -105,7 +105,7 @@ def test_runtime_objects_never_travel(caplog: pytest.LogCaptureFixture) -> None:
 def test_what_travels_is_a_copy_in_json(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     identity = Identity("ada", attrs={"tenant": 1, "connection": object(), "ratio": float("nan")})
-    context = Context.create(identity=identity, data={"list": [(1, 2)], "of": {1: "a"}, 5: "no name"})  # type: ignore[dict-item]
+    context = Context.create(identity=identity, data={"list": [(1, 2)], "of": {1: "a"}, 5: "no name"})  # type: ignore[dict-item]  # what cannot travel
     wire = context.serialize()
 
     assert json.loads(json.dumps(wire, allow_nan=False)) == wire

@@ -33,7 +33,7 @@ def test_defaults() -> None:
 )
 def test_a_field_of_another_type_is_refused_by_name(field: str, wrong: object) -> None:
     with pytest.raises(InvalidInputError, match=rf"Identity\.{field} must be"):
-        Identity(**{"id": "ada", field: wrong})  # type: ignore[arg-type]
+        Identity(**{"id": "ada", field: wrong})  # type: ignore[arg-type]  # what is wrong here
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,6 @@ def test_what_is_no_written_identity_is_refused(data: Any, named: str) -> None:
 
 def test_roles_are_frozen_whatever_was_given() -> None:
     roles = ["a"]
-    identity = Identity("1", roles=roles)  # type: ignore[arg-type]
+    identity = Identity("1", roles=roles)  # type: ignore[arg-type]  # a list does as well
     roles.append("b")
     assert identity.roles == ("a",)

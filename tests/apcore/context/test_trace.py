@@ -44,7 +44,7 @@ print(new_trace_id())
 def test_invalid_trace_ids_are_replaced_and_the_call_goes_on(bad: object, caplog: pytest.LogCaptureFixture) -> None:
     assert not is_trace_id(bad)
     if bad is not None:
-        context = Context.create(trace_parent=bad)  # type: ignore[arg-type]
+        context = Context.create(trace_parent=bad)  # type: ignore[arg-type]  # what is wrong here
         assert is_trace_id(context.trace_id)
         assert "trace_parent" in caplog.text
 
@@ -77,7 +77,7 @@ def test_traceparent_header() -> None:
     ],
 )
 def test_malformed_headers_are_ignored(header: object) -> None:
-    assert parse_traceparent(header) is None  # type: ignore[arg-type]
+    assert parse_traceparent(header) is None  # type: ignore[arg-type]  # what is wrong here
 
 
 def test_a_later_version_may_carry_more() -> None:

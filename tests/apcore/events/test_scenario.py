@@ -19,7 +19,7 @@ LEGACY = {
 
 
 @module(id="shop.pay", annotations={"requires_approval": True}, description="Pay")
-def pay(cents: int) -> dict:  # type: ignore[type-arg]
+def pay(cents: int) -> dict:  # type: ignore[type-arg]  # as people write it
     return {"paid": cents}
 
 

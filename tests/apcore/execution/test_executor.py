@@ -535,9 +535,9 @@ def test_on_error_hooks_have_time_to_run_when_the_whole_chain_has_none_left(call
 
 def test_the_gates_of_an_executor_cannot_be_assigned_without_effect(executor: Executor) -> None:
     with pytest.raises(AttributeError):
-        executor.acl = ACL()  # type: ignore[misc]
+        executor.acl = ACL()  # type: ignore[misc]  # what must not work
     with pytest.raises(AttributeError):
-        executor.approval_handler = None  # type: ignore[misc]
+        executor.approval_handler = None  # type: ignore[misc]  # what must not work
 
 
 @pytest.mark.req("R-5.7-01", "R-7.4-08")

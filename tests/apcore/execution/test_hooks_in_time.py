@@ -82,11 +82,11 @@ class Hooks(Middleware):
 
 
 class AsyncHooks(Hooks):
-    async def before(self, *arguments: Any) -> None:  # type: ignore[override]
+    async def before(self, *arguments: Any) -> None:  # type: ignore[override]  # it may be async
         await asyncio.sleep(0)
         Hooks.before(self, *arguments)
 
-    async def after(self, *arguments: Any) -> None:  # type: ignore[override]
+    async def after(self, *arguments: Any) -> None:  # type: ignore[override]  # it may be async
         Hooks.after(self, *arguments)
         await asyncio.sleep(0)
 

@@ -57,13 +57,13 @@ class Spinning(Quiet):
 class SpinningLater(Spinning):
     """The same as coroutines."""
 
-    async def before(self, *_: Any) -> None:  # type: ignore[override]
+    async def before(self, *_: Any) -> None:  # type: ignore[override]  # it may be async
         self.act("before")
 
-    async def after(self, *_: Any) -> None:  # type: ignore[override]
+    async def after(self, *_: Any) -> None:  # type: ignore[override]  # it may be async
         self.act("after")
 
-    async def on_error(self, *_: Any) -> None:  # type: ignore[override]
+    async def on_error(self, *_: Any) -> None:  # type: ignore[override]  # it may be async
         self.act("on_error")
 
 

@@ -79,7 +79,7 @@ def test_a_predicate_that_is_no_function_is_refused_in_words(executor: Executor,
 
 def test_who_is_told_the_output_is_a_function(executor: Executor) -> None:
     with pytest.raises(InvalidInputError, match="on_result must be a function"):
-        list(executor.stream_sync("math.add", {"a": 1, "b": 2}, on_result=5))  # type: ignore[arg-type]
+        list(executor.stream_sync("math.add", {"a": 1, "b": 2}, on_result=5))  # type: ignore[arg-type]  # what is wrong here
 
 
 @pytest.mark.req("R-7.2-03")
@@ -91,7 +91,7 @@ def test_a_handler_that_only_asks_is_one_and_resumes_nothing() -> None:
 
     registry = Registry()
     registry.register("m.x", needs_one)
-    executor = Executor(registry, approval_handler=_OnlyAsks())  # type: ignore[arg-type]
+    executor = Executor(registry, approval_handler=_OnlyAsks())  # type: ignore[arg-type]  # it cannot check
 
     assert executor.call("m.x") == {}
     with pytest.raises(ApprovalDeniedError, match="keeps no pending requests"):

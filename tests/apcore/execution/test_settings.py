@@ -137,7 +137,7 @@ def test_a_call_that_runs_keeps_its_deadline(probes: Executor) -> None:
 
 def test_limits_are_limits(probes: Executor) -> None:
     with pytest.raises(InvalidInputError, match="ExecutorSettings"):
-        probes.use_settings({"default_timeout": 3})  # type: ignore[arg-type]
+        probes.use_settings({"default_timeout": 3})  # type: ignore[arg-type]  # what is wrong here
     assert probes.settings == WIDE
 
 

@@ -175,7 +175,7 @@ def test_what_stream_may_be_besides_a_generator(take: Take) -> None:
             return CHUNKS
 
     class Later(AsyncStreamer):
-        async def stream(self, inputs: dict[str, Any], context: Context) -> Any:  # type: ignore[override]
+        async def stream(self, inputs: dict[str, Any], context: Context) -> Any:  # type: ignore[override]  # it may be async
             await asyncio.sleep(0)
             return AsyncStreamer().stream(inputs, context)
 
@@ -202,7 +202,7 @@ def test_what_it_may_not_be(take: Take, returned: Any, text: str) -> None:
 @pytest.mark.req("R-12.2-54")
 def test_a_module_with_stream_alone_is_refused() -> None:
     class OnlyStream(SyncStreamer):
-        execute = None  # type: ignore[assignment]
+        execute = None  # type: ignore[assignment]  # without one
 
     with pytest.raises(ModuleLoadError, match="has no execute"):
         executor_of(OnlyStream())
@@ -222,7 +222,7 @@ def test_a_streaming_module_that_does_not_say_so_is_warned_about(caplog: pytest.
 
 def test_a_planned_module_cannot_stream_past_its_plan() -> None:
     class Planned(SyncStreamer):
-        execute = None  # type: ignore[assignment]
+        execute = None  # type: ignore[assignment]  # without one
 
         def plan(self, inputs: dict[str, Any], context: Context) -> Any:
             """Never asked."""
@@ -543,7 +543,7 @@ def test_a_cancelled_consumer_cancels_the_module() -> None:
 
     asyncio.run(cancel())
     assert module.events == ["cancelled"]
-    assert module.contexts[0].cancel_token.reason == "the caller was cancelled"  # type: ignore[union-attr]
+    assert module.contexts[0].cancel_token.reason == "the caller was cancelled"  # type: ignore[union-attr]  # it has one by now
     assert watcher.events == ["before", ("on_error", "EXECUTION_CANCELLED")]
 
 
@@ -665,7 +665,7 @@ def test_a_sync_stream_of_a_sync_module_starts_no_thread(streamer: Any) -> None:
     executor = executor_of(module)
     before = threading.active_count()
     seen: list[Any] = []
-    module.chunks = lambda inputs, context: (  # type: ignore[method-assign]
+    module.chunks = lambda inputs, context: (  # type: ignore[method-assign]  # another one, for this test
         seen.append((threading.get_ident(), threading.active_count())) or {"done": number} for number in range(3)
     )
     assert len(list(executor.stream_sync("app.stream"))) == 3
@@ -690,7 +690,7 @@ def test_context_variables_of_the_module_stay_with_it_between_chunks(streamer: A
         who.reset(token)
 
     module = SyncStreamer()
-    module.chunks = chunks  # type: ignore[method-assign]
+    module.chunks = chunks  # type: ignore[method-assign]  # another one, for this test
     seen = [(chunk["done"], who.get()) for chunk in executor_of(module).stream_sync("app.stream")]
     assert seen == [("module", "consumer")] * 2
 

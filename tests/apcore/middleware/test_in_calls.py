@@ -471,7 +471,7 @@ def test_a_hook_whose_thread_is_busy_is_told_later(log: list[str]) -> None:
         begun = asyncio.Event()
 
         class Sleeper(Echo):
-            async def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:  # type: ignore[override]
+            async def execute(self, inputs: dict[str, Any], context: Context) -> dict[str, Any]:  # type: ignore[override]  # it may be async
                 begun.set()
                 await asyncio.sleep(60)
                 return inputs

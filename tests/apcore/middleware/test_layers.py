@@ -17,10 +17,10 @@ class Plain(Middleware):
 
 
 class Waits(Middleware):
-    async def before(self, *_: Any) -> None:  # type: ignore[override]
+    async def before(self, *_: Any) -> None:  # type: ignore[override]  # it may be async
         """Look."""
 
-    async def after(self, *_: Any) -> None:  # type: ignore[override]
+    async def after(self, *_: Any) -> None:  # type: ignore[override]  # it may be async
         """Look."""
 
 

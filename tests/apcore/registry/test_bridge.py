@@ -9,7 +9,7 @@ from apcore.registry import bridge_events
 
 
 @module(id="math.add")
-def add(a: int, b: int) -> dict:  # type: ignore[type-arg]
+def add(a: int, b: int) -> dict:  # type: ignore[type-arg]  # as people write it
     """Add"""
     return {"sum": a + b}
 

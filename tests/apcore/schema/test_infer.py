@@ -330,7 +330,7 @@ def test_without_context_parameter_there_is_none():
                 "items": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
             },
         ),
-        (Optional[str], {"type": "string", "nullable": True}),  # noqa: UP045
+        (Optional[str], {"type": "string", "nullable": True}),  # noqa: UP045 - the older way to write it
         (int | None, {"type": "integer", "nullable": True}),
         (int | str, {"anyOf": [{"type": "integer"}, {"type": "string"}]}),
         (int | str | None, {"anyOf": [{"type": "integer"}, {"type": "string"}], "nullable": True}),

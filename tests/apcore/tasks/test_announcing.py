@@ -12,13 +12,13 @@ class Ward:
 
 
 @module(id="work.echo")
-def echo(number: int) -> dict:  # type: ignore[type-arg]
+def echo(number: int) -> dict:  # type: ignore[type-arg]  # as people write it
     """Give the number back"""
     return {"number": number}
 
 
 @module(id="work.fail", annotations={"idempotent": True})
-def fail() -> dict:  # type: ignore[type-arg]
+def fail() -> dict:  # type: ignore[type-arg]  # as people write it
     """Fail as often as it was told to"""
     if Ward.failures > 0:
         Ward.failures -= 1

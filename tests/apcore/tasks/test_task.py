@@ -54,7 +54,7 @@ def test_no_sequence_of_verbs_takes_a_forbidden_way(verbs: list[str]) -> None:
 
 def test_a_task_is_data_that_nobody_changes() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        task_in(TaskStatus.IDLE).status = TaskStatus.RUNNING  # type: ignore[misc]
+        task_in(TaskStatus.IDLE).status = TaskStatus.RUNNING  # type: ignore[misc]  # what must not work
 
 
 def test_neither_result_nor_error_are_in_the_text_of_a_task() -> None:

@@ -10,7 +10,7 @@ from tests.exposition import problems
 
 
 class Unread(UsageCollector):
-    def summary(self, *args: object, **kwargs: object) -> None:  # type: ignore[override]
+    def summary(self, *args: object, **kwargs: object) -> None:  # type: ignore[override]  # whatever it is asked
         raise AssertionError("nobody asked for figures")
 
 

@@ -12,7 +12,7 @@ from tests.django_apcore.effects.runs import only_change, preview
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True, databases="__all__")]
 
 
-class AnyField(models.Field):  # type: ignore[type-arg]
+class AnyField(models.Field):  # type: ignore[type-arg]  # as people write it
     """Takes what the driver takes, and returns what it returns."""
 
     def __init__(self, column_type: str) -> None:

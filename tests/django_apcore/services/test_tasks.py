@@ -200,7 +200,7 @@ def test_only_who_submitted_may_cancel_or_who_manages_tasks(submitted: AsyncTask
 def test_an_unknown_task_is_not_found(unknown: str) -> None:
     for service in (services.run_task, services.find_task, services.cancel_task):
         with pytest.raises(TaskNotFound):
-            service(unknown)  # type: ignore[operator]
+            service(unknown)  # type: ignore[operator]  # services of several kinds
 
 
 @pytest.mark.parametrize(("repeatable", "status"), [(True, "completed"), (False, "failed")])

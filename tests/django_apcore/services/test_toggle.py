@@ -25,7 +25,7 @@ def test_a_module_is_switched_off_and_on(approver: User) -> None:
     ]
 
 
-def test_it_is_announced(approver: User, signals, django_capture_on_commit_callbacks) -> None:  # type: ignore[no-untyped-def]
+def test_it_is_announced(approver: User, signals, django_capture_on_commit_callbacks) -> None:  # type: ignore[no-untyped-def]  # fixtures of plugins have no types
     with signals(toggle_changed) as heard, django_capture_on_commit_callbacks(execute=True):
         services.toggle("store.refund", enabled=False, actor=approver)
     assert heard[0]["toggle"].module_id == "store.refund"

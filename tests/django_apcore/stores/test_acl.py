@@ -56,7 +56,7 @@ def test_what_a_transaction_took_back_was_never_in_force(runtime: Runtime) -> No
 
 
 @pytest.mark.django_db(transaction=True, databases=["default", "other"])
-def test_a_snapshot_costs_no_query_until_it_is_stale(runtime: Runtime, django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
+def test_a_snapshot_costs_no_query_until_it_is_stale(runtime: Runtime, django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]  # fixtures of plugins have no types
     services.save_rule(ACLRule(**ALLOW), actor=None)
     runtime.executor.call("test.plain.echo", {"text": "a"})
     with django_assert_num_queries(0):

@@ -159,7 +159,7 @@ class Foreign:
 
 
 class ForeignAsync(Foreign):
-    async def check(self, caller_id: str | None, target_id: str, context: Context) -> Any:  # type: ignore[override]
+    async def check(self, caller_id: str | None, target_id: str, context: Context) -> Any:  # type: ignore[override]  # it may be async
         return super().check(caller_id, target_id, context)
 
 

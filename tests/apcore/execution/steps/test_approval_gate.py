@@ -107,7 +107,7 @@ def test_each_answer(call: Call, registry: Registry, result: ApprovalResult, err
     else:
         with pytest.raises(error) as caught:
             call(executor, "pay.out", {"cents": 5})
-        assert caught.value.result is result  # type: ignore[attr-defined]
+        assert caught.value.result is result  # type: ignore[attr-defined]  # every approval error has it
     (request,) = desk.requests
     assert (request.module_id, request.arguments, request.description) == ("pay.out", {"cents": 5}, "Pay")
     assert request.annotations.requires_approval
@@ -396,7 +396,7 @@ def test_what_nobody_can_be_shown_is_refused_before_anybody_is_asked(call: Call,
 
 
 class WithoutPreview(Sorter):
-    preview = None  # type: ignore[assignment]
+    preview = None  # type: ignore[assignment]  # without one
 
 
 class Transactional(WithoutPreview):

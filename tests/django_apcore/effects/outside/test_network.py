@@ -197,7 +197,7 @@ def test_the_projects_databases_may_be_connected_to() -> None:
 
 
 def test_a_database_may_have_a_driver_in_python(provider: Provider) -> None:
-    class Backend(type(connections["default"])):  # type: ignore[misc]
+    class Backend(type(connections["default"])):  # type: ignore[misc]  # whichever backend it is
         def get_new_connection(self, params: Any) -> Any:
             by_urllib(provider)
             return super().get_new_connection(params)

@@ -21,7 +21,7 @@ def store(request: pytest.FixtureRequest) -> ErrorStore:
 def record(number: int = 1, module: str = "a.one", **fields: object) -> ErrorRecord:
     at = 1_000_000.25 + number
     made = ErrorRecord(f"{module}-{number}", module, "CODE", "KeyError", "It fails", "a.py:1 in a", "t1", 1, at, at)
-    return replace(made, **fields)  # type: ignore[arg-type]
+    return replace(made, **fields)  # type: ignore[arg-type]  # fields by name
 
 
 def test_what_is_added_can_be_read_the_latest_first(store: ErrorStore) -> None:

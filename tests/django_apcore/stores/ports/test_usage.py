@@ -21,7 +21,7 @@ def store(request: pytest.FixtureRequest) -> UsageStore:
 
 def row(hour: int = DAY, **fields: object) -> UsageRow:
     known = {"module_id": "a.one", "caller_type": "user", "bin": 7, "calls": 1, "errors": 0, "total_ms": 2.5}
-    return UsageRow(hour=hour, **{"last_called_at": hour * 3600.25, **known, **fields})  # type: ignore[arg-type]
+    return UsageRow(hour=hour, **{"last_called_at": hour * 3600.25, **known, **fields})  # type: ignore[arg-type]  # fields by name
 
 
 def test_what_is_added_can_be_read(store: UsageStore) -> None:
